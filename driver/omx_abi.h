@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
+/*
+ * What the driver and the library share: ioctls and mapped rings.
+ *
+ * An open file of /dev/omx answers the questions of the first group at once
+ * and becomes an endpoint with OMX_IOC_OPEN.  Everything acts in the network
+ * namespace in which the file was opened.
+ *
+ * Structures have the same layout for 32- and 64-bit programs; fields called
+ * reserved must be 0.  Calls return 0 or -1 with errno.
+ */
+#ifndef OMX_ABI_H
+#define OMX_ABI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define OMX_ABI_VERSION		1
+
+#define OMX_BOARD_MAX		32
+#define OMX_ENDPOINT_MAX	256	/* per board */
+#define OMX_NAME_LEN		80	/* board and peer names, 0 included */
+#define OMX_ANY			0xffffffffu
+#define OMX_SEGMENTS_MAX	256
+#define OMX_COUNTER_LABEL_LEN	64
+#define OMX_TIMEOUT_DEFAULT_MS	60000
+
+/* Limits of the message classes (bytes). */
+#define OMX_TINY_MAX		32	/* payload inside the event */
+#define OMX_SMALL_MAX		4096	/* payload in the ring, behind the event */
+#define OMX_MEDIUM_MAX		65536	/* payload kept by the driver until fetched */
+
+/* Why a request ended. */
+enum omx_status {
+	OMX_STATUS_OK,
+	OMX_STATUS_BAD_ENDPOINT,	/* no such endpoint there */
+	OMX_STATUS_CLOSED,		/* it was closed */
+	OMX_STATUS_BAD_SESSION,		/* another process has it now */
+	OMX_STATUS_BAD_KEY,
+	OMX_STATUS_BAD_REGION,		/* the peer knows no such region */
+	OMX_STATUS_UNREACHABLE,		/* no answer within the timeout */
+	OMX_STATUS_FAULT,		/* memory could not be accessed, here or there */
+	OMX_STATUS_ABORTED,
+	OMX_STATUS_TRUNCATED,		/* receiver's buffer was shorter */
+	OMX_STATUS_NO_MEMORY,
+	OMX_STATUS_BOARD_REMOVED,
+	OMX_STATUSES
+};
+
+/* ---- questions, on any open file ---------------------------------------- */
+
+struct omx_ioc_info {
+	__u32	abi_version;
+	__u32	board_max;
+	__u32	endpoint_max;
+	__u32	counter_max;
+	__u32	ethertype;
+	__u32	reserved;
+	char	version[32];
+};
+
+#define OMX_BOARD_UP		0x1	/* administratively up and carrier on */
+#define OMX_BOARD_AUTO		0x2	/* attached because ifnames=all */
+
+struct omx_ioc_board {
+	__u32	board;			/* in */
+	__u32	flags;
+	__u64	mac;			/* 48 bits: aa:bb:cc:dd:ee:ff is 0xaabbccddeeff */
+	__u32	mtu;
+	__s32	numa_node;
+	__u32	endpoints_open;
+	__u32	peers;
+	char	ifname[16];
+	char	drivername[32];
+	char	name[OMX_NAME_LEN];
+};
+
+struct omx_ioc_board_name {		/* CAP_NET_ADMIN */
+	__u32	board;
+	__u32	reserved;
+	char	name[OMX_NAME_LEN];
+};
+
+struct omx_ioc_endpoint_info {
+	__u32	board;			/* in */
+	__u32	endpoint;		/* in */
+	__u32	pid;			/* 0: closed */
+	__u32	reserved;
+	char	command[16];
+};
+
+struct omx_ioc_counters {
+	__u32	board;
+	__u32	count;			/* in: room at values; out: how many there are */
+	__u64	values;			/* pointer to __u64[count] */
+};
+
+struct omx_ioc_counter_label {
+	__u32	index;
+	__u32	reserved;
+	char	label[OMX_COUNTER_LABEL_LEN];
+};
+
+#define OMX_PEER_STATIC		0x1	/* added by hand: does not expire */
+#define OMX_PEER_NAMED		0x2	/* name is known */
+#define OMX_PEER_LOCAL		0x4	/* a board of this host */
+
+struct omx_ioc_peer {
+	__u32	board;			/* in/out: through which board */
+	__u32	index;			/* GET: in, 0 ... until ENOENT; gaps are skipped, out: the one found */
+	__u64	mac;
+	__u32	mtu;			/* what the peer announced; 0: not heard of yet */
+	__u32	flags;
+	__u32	age_ms;			/* since it was last heard of */
+	__u32	reserved;
+	char	name[OMX_NAME_LEN];
+};
+
+/* ---- endpoints ----------------------------------------------------------- */
+
+struct omx_ioc_open {
+	__u32	board;			/* in/out, or OMX_ANY */
+	__u32	endpoint;		/* in/out, or OMX_ANY */
+	__u32	key;			/* that peers must name to connect */
+	__u32	timeout_ms;		/* a silent peer is given up; 0: OMX_TIMEOUT_DEFAULT_MS */
+	__u32	session;		/* out */
+	__u32	ring_slots;		/* out: of 64 bytes each, a power of two */
+	__u64	mac;			/* out: of the board */
+};
+
+struct omx_segment {
+	__u64	address;
+	__u64	length;
+};
+
+/*
+ * Buffers are described in place when they are contiguous (segment_count 0:
+ * address and length name the bytes) or by an array (address points to
+ * segment_count struct omx_segment, length is their sum).
+ */
+struct omx_buffer {
+	__u64	address;
+	__u64	length;
+	__u32	segment_count;
+	__u32	reserved;
+};
+
+/*
+ * Asks the endpoint of another board (or of this one) for its session.
+ * Answered by OMX_EVENT_CONNECTED.  timeout_ms OMX_ANY: for ever.
+ */
+struct omx_ioc_connect {
+	__u64	mac;
+	__u32	endpoint;
+	__u32	key;
+	__u32	timeout_ms;
+	__u32	reserved;
+	__u64	cookie;			/* comes back in the event */
+};
+
+struct omx_ioc_channel_info {
+	__u32	channel;		/* in */
+	__u32	endpoint;
+	__u64	mac;
+	__u32	session;
+	__u32	flags;
+};
+
+#define OMX_CHANNEL_LOCAL	0x1	/* the peer is on this host */
+#define OMX_CHANNEL_DEAD	0x2	/* given up; DISCONNECT frees its number */
+
+/*
+ * Fails the channel's pending large requests with OMX_STATUS_ABORTED; a dead
+ * channel is also freed.
+ */
+struct omx_ioc_disconnect {
+	__u32	channel;
+	__u32	reserved;
+};
+
+/*
+ * Eager message, at most OMX_MEDIUM_MAX bytes.  The data is copied: the
+ * buffer may be reused on return.  EAGAIN: the channel is full, try again
+ * after its OMX_EVENT_SEND_SPACE.  Errors of a dead channel: ENOTCONN with
+ * the reason known from OMX_EVENT_CHANNEL_DEAD.
+ */
+struct omx_ioc_send {
+	struct omx_buffer buffer;
+	__u64	match_info;
+	__u32	channel;
+	__u32	reserved;
+};
+
+/*
+ * Large (or synchronous) message: the peer pulls it out of the region.
+ * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
+ * region 0: no data (length is 0).
+ */
+struct omx_ioc_send_rndv {
+	__u64	match_info;
+	__u64	length;
+	__u64	cookie;
+	__u32	channel;
+	__u32	region;
+	__u32	timeout_ms;		/* without any answer of the peer's driver; 0: the endpoint's */
+	__u32	reserved;
+};
+
+/*
+ * Fetches `length` bytes of a message announced by OMX_EVENT_RNDV into the
+ * region and tells the sender.  Answered by OMX_EVENT_PULL_DONE.
+ * length 0: only tells the sender (region may be 0).
+ */
+struct omx_ioc_pull {
+	__u64	length;			/* at most the message's and the region's */
+	__u64	msg_length;
+	__u64	cookie;
+	__u32	channel;
+	__u32	region;			/* ours */
+	__u32	remote_region;		/* from the event */
+	__u32	remote_handle;		/* from the event */
+	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
+	__u32	reserved;
+};
+
+#define OMX_REGION_READ		0x1	/* the network reads it: it is sent from */
+#define OMX_REGION_WRITE	0x2	/* it is received into */
+
+struct omx_ioc_region {
+	struct omx_buffer buffer;
+	__u32	flags;
+	__u32	region;			/* out (create), in (destroy); never 0 */
+};
+
+/*
+ * Copies a medium message out of the driver and frees it there.  Copies the
+ * first buffer.length bytes at most; length 0 throws the message away.
+ */
+struct omx_ioc_fetch {
+	struct omx_buffer buffer;
+	__u32	message;		/* from the event */
+	__u32	reserved;
+};
+
+/*
+ * Sleeps until ring head differs from `head`, a wake-up, a signal (EINTR) or
+ * the timeout (ETIMEDOUT).  With OMX_WAIT_HELPER: sleeps until a rendezvous
+ * has been lying in the ring for a while with nobody taking it out.
+ */
+struct omx_ioc_wait {
+	__u32	head;
+	__u32	flags;
+	__u32	timeout_ms;		/* OMX_ANY: for ever */
+	__u32	wakeups;		/* in: ring->wakeups as last seen */
+};
+
+#define OMX_WAIT_HELPER		0x1
+
+#define OMX_IOC_MAGIC		'O'
+#define OMX_IOC_INFO		_IOR(OMX_IOC_MAGIC, 0x00, struct omx_ioc_info)
+#define OMX_IOC_BOARD		_IOWR(OMX_IOC_MAGIC, 0x01, struct omx_ioc_board)
+#define OMX_IOC_BOARD_NAME	_IOW(OMX_IOC_MAGIC, 0x02, struct omx_ioc_board_name)
+#define OMX_IOC_ENDPOINT_INFO	_IOWR(OMX_IOC_MAGIC, 0x03, struct omx_ioc_endpoint_info)
+#define OMX_IOC_COUNTERS	_IOWR(OMX_IOC_MAGIC, 0x04, struct omx_ioc_counters)
+#define OMX_IOC_COUNTER_LABEL	_IOWR(OMX_IOC_MAGIC, 0x05, struct omx_ioc_counter_label)
+#define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)	/* CAP_NET_ADMIN; board */
+#define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)	/* by board and index */
+#define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)	/* board OMX_ANY: any */
+#define OMX_IOC_PEER_BY_NAME	_IOWR(OMX_IOC_MAGIC, 0x09, struct omx_ioc_peer)
+#define OMX_IOC_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0a, struct omx_ioc_peer)	/* CAP_NET_ADMIN; adds or renames, static */
+#define OMX_IOC_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0b, struct omx_ioc_peer)	/* CAP_NET_ADMIN; by mac; mac 0: all */
+
+#define OMX_IOC_OPEN		_IOWR(OMX_IOC_MAGIC, 0x20, struct omx_ioc_open)
+#define OMX_IOC_CONNECT		_IOW(OMX_IOC_MAGIC, 0x21, struct omx_ioc_connect)
+#define OMX_IOC_CHANNEL_INFO	_IOWR(OMX_IOC_MAGIC, 0x22, struct omx_ioc_channel_info)
+#define OMX_IOC_DISCONNECT	_IOW(OMX_IOC_MAGIC, 0x23, struct omx_ioc_disconnect)
+#define OMX_IOC_SEND		_IOW(OMX_IOC_MAGIC, 0x24, struct omx_ioc_send)
+#define OMX_IOC_SEND_RNDV	_IOW(OMX_IOC_MAGIC, 0x25, struct omx_ioc_send_rndv)
+#define OMX_IOC_PULL		_IOW(OMX_IOC_MAGIC, 0x26, struct omx_ioc_pull)
+#define OMX_IOC_REGION_CREATE	_IOWR(OMX_IOC_MAGIC, 0x27, struct omx_ioc_region)
+#define OMX_IOC_REGION_DESTROY	_IOW(OMX_IOC_MAGIC, 0x28, struct omx_ioc_region)
+#define OMX_IOC_FETCH		_IOW(OMX_IOC_MAGIC, 0x29, struct omx_ioc_fetch)
+#define OMX_IOC_WAIT		_IOW(OMX_IOC_MAGIC, 0x2a, struct omx_ioc_wait)
+#define OMX_IOC_WAKEUP		_IO(OMX_IOC_MAGIC, 0x2b)	/* counts ring->wakeups up, wakes every waiter */
+#define OMX_IOC_KICK		_IO(OMX_IOC_MAGIC, 0x2c)	/* there is room in the ring again */
+
+/* ---- mapped memory -------------------------------------------------------- */
+
+/* mmap offsets.  The ring is read-only to the program, for ever. */
+#define OMX_MAP_USER		0x0	/* one page, struct omx_ring_user, read-write */
+#define OMX_MAP_RING		0x100000	/* one page, struct omx_ring_kernel, then the slots */
+
+/*
+ * Words named k... are written by the driver.  The program consumes slots
+ * between utail and khead: load khead with acquire (pairs with the driver's
+ * release after the slots are written), store utail with release (pairs with
+ * the driver's acquire before it writes them again).  Both run freely and
+ * wrap at 2^32; slot i is ring[i & (ring_slots - 1)].
+ */
+struct omx_ring_kernel {
+	__u32	khead;
+	__u32	kbacklog;	/* events wait in the driver for room: KICK once there is some */
+	__u32	kwakeups;	/* OMX_IOC_WAKEUP calls so far */
+	__u32	kboard_flags;	/* OMX_BOARD_* of the board now */
+	__u32	kboard_mtu;
+	__u32	kreserved;
+};
+
+struct omx_ring_user {
+	__u32	utail;
+};
+
+enum omx_event_type {
+	OMX_EVENT_SKIP,		/* padding up to the end of the ring */
+	OMX_EVENT_RECV,		/* eager message */
+	OMX_EVENT_RNDV,		/* large message waits at the sender: PULL it */
+	OMX_EVENT_CONNECTED,	/* status, channel (if OK), cookie, session */
+	OMX_EVENT_SEND_DONE,	/* rendezvous: status, cookie, length transferred */
+	OMX_EVENT_PULL_DONE,	/* status, cookie, length transferred */
+	OMX_EVENT_SEND_SPACE,	/* channel takes eager messages again */
+	OMX_EVENT_CHANNEL_DEAD,	/* status; nothing will arrive on it nor leave by it */
+	OMX_EVENT_BOARD,	/* up, down, other MTU: see kboard_flags; removed: status */
+};
+
+#define OMX_SLOT_SIZE		64
+
+/*
+ * One slot; a small message's payload lies in the slots right behind it
+ * (contiguous: an entry never wraps around the end of the ring).
+ */
+struct omx_event {
+	__u8	type;
+	__u8	status;
+	__u16	slots;		/* of this entry, payload included */
+	__u32	channel;
+	union {
+		__u64	match_info;	/* RECV, RNDV */
+		__u64	cookie;		/* CONNECTED, SEND_DONE, PULL_DONE */
+	};
+	__u64	length;		/* of the message, or transferred */
+	union {
+		__u32	message;	/* RECV of a medium message: to FETCH it; else 0 */
+		__u32	remote_region;	/* RNDV */
+		__u32	session;	/* CONNECTED */
+	};
+	__u32	remote_handle;	/* RNDV */
+	__u8	data[OMX_TINY_MAX];	/* RECV of a tiny message */
+};
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bytes on the cable.  docs/PROTOCOL.md tells the story; this is the law.
+ *
+ * Every frame is an Ethernet header, a struct omx_wire_head and the body that
+ * its type selects.  All fields are big endian, reserved bytes are sent as 0
+ * and ignored on receipt, lengths are 64-bit where a message can be long.
+ * omx_wire_validate() checks a frame once; code behind it may rely on what
+ * it promises.
+ */
+#ifndef OMX_WIRE_H
+#define OMX_WIRE_H
+
+#include <linux/build_bug.h>
+#include <linux/types.h>
+
+#define OMX_WIRE_VERSION	1
+#define OMX_ETHERTYPE_DEFAULT	0x86DF	/* the one that MXoE used */
+#define OMX_HOSTNAME_LEN	80	/* terminating 0 included */
+
+#define OMX_BLOCK_FRAMES	32	/* frames that one pull request can ask for */
+#define OMX_SACK_BITS		64	/* packets beyond the cumulative ack that an ack describes */
+#define OMX_EAGER_LENGTH_MAX	(64 * 1024)
+
+enum omx_wire_type {
+	OMX_WIRE_HELLO = 1,	/* I am here (broadcast, or the answer to one) */
+	OMX_WIRE_BYE,		/* I am leaving (broadcast) */
+	OMX_WIRE_CONNECT,	/* which session runs on that endpoint? */
+	OMX_WIRE_CONNECT_REPLY,
+	OMX_WIRE_EAGER,		/* sequenced: (a fragment of) a message */
+	OMX_WIRE_RNDV,		/* sequenced: a large message waits in my region */
+	OMX_WIRE_NOTIFY,	/* sequenced: that large message is done */
+	OMX_WIRE_ACK,		/* what arrived of the sequenced ones */
+	OMX_WIRE_PULL,		/* send me these frames of your region */
+	OMX_WIRE_PULL_REPLY,	/* one of them */
+	OMX_WIRE_NACK,		/* no such endpoint, session or region */
+	OMX_WIRE_TYPES		/* one more than the last */
+};
+
+/* Why something ended; used on the wire and in events (omx_abi.h OMX_STATUS_*). */
+
+struct omx_wire_head {
+	__u8	version;
+	__u8	type;
+	__be16	length;		/* of head, body and payload: cuts Ethernet's padding */
+	__be16	dst_endpoint;
+	__be16	src_endpoint;
+	__be32	dst_session;	/* of the endpoint it goes to; 0 in CONNECT */
+	__be32	src_session;
+} __packed;
+
+/* HELLO, BYE: endpoints and sessions are 0. */
+struct omx_wire_hello {
+	__be32	boot;		/* drawn when the interface was attached */
+	__be16	mtu;		/* largest frame that I take, Ethernet header excluded */
+	__u8	flags;
+	__u8	name_length;	/* 1 ... OMX_HOSTNAME_LEN - 1, no terminating 0 */
+	/* the board's name follows */
+} __packed;
+
+#define OMX_HELLO_WANT_REPLY	0x01
+
+struct omx_wire_connect {
+	__be32	key;
+	__be32	cookie;		/* comes back in the reply */
+} __packed;
+
+struct omx_wire_connect_reply {
+	__be32	cookie;
+	__u8	status;		/* OMX_STATUS_OK, _BAD_ENDPOINT, _BAD_KEY */
+	__u8	reserved[3];
+} __packed;
+
+/*
+ * The part that sequenced packets share.  A flow numbers its packets from 1;
+ * a sender whose flow was given up starts a newer one.  ack is the last
+ * packet received in order of the flow ack_flow, window how many more the
+ * sender of this packet takes beyond it.
+ */
+struct omx_wire_sequence {
+	__be16	flow;
+	__be16	ack_flow;
+	__be32	seq;
+	__be32	ack;
+	__be16	window;
+	__be16	reserved;
+} __packed;
+
+struct omx_wire_eager {
+	struct omx_wire_sequence sequence;
+	__be64	match_info;
+	__be32	msg_length;
+	__be32	offset;		/* fragments of a message follow each other in seq */
+	/* payload */
+} __packed;
+
+struct omx_wire_rndv {
+	struct omx_wire_sequence sequence;
+	__be64	match_info;
+	__be64	msg_length;
+	__be32	region;		/* to name in PULL */
+	__be32	handle;		/* to name in NOTIFY */
+} __packed;
+
+struct omx_wire_notify {
+	struct omx_wire_sequence sequence;
+	__be64	xfer_length;
+	__be32	handle;
+	__u8	status;
+	__u8	reserved[3];
+} __packed;
+
+struct omx_wire_ack {
+	__be16	flow;		/* the flow that is acknowledged */
+	__be16	window;
+	__be32	ack;
+	__be64	sack;		/* bit i: ack + 2 + i has arrived */
+} __packed;
+
+/* Frame i of the block starts at offset + i * frame_length of the region. */
+struct omx_wire_pull {
+	__be64	offset;
+	__be32	length;		/* of the block */
+	__be32	region;
+	__be32	handle;		/* of the pull; comes back in replies */
+	__be32	wanted;		/* bit i: send frame i */
+	__be16	frame_length;
+	__be16	reserved;
+} __packed;
+
+struct omx_wire_pull_reply {
+	__be64	offset;
+	__be32	handle;
+	__be32	reserved;
+	/* payload */
+} __packed;
+
+struct omx_wire_nack {
+	__u8	status;
+	__u8	type;		/* of the packet that is refused */
+	__be16	reserved;
+	__be32	handle;		/* of the refused pull, else 0 */
+} __packed;
+
+static_assert(sizeof(struct omx_wire_head) == 16);
+static_assert(sizeof(struct omx_wire_hello) == 8);
+static_assert(sizeof(struct omx_wire_connect) == 8);
+static_assert(sizeof(struct omx_wire_connect_reply) == 8);
+static_assert(sizeof(struct omx_wire_sequence) == 16);
+static_assert(sizeof(struct omx_wire_eager) == 32);
+static_assert(sizeof(struct omx_wire_rndv) == 40);
+static_assert(sizeof(struct omx_wire_notify) == 32);
+static_assert(sizeof(struct omx_wire_ack) == 16);
+static_assert(sizeof(struct omx_wire_pull) == 28);
+static_assert(sizeof(struct omx_wire_pull_reply) == 16);
+static_assert(sizeof(struct omx_wire_nack) == 8);
+
+#endif
