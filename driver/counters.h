@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counters by name, per interface and CPU: every packet type, every drop,
+ * every slow path.  omx_counters(1) prints them; the label is what a user
+ * reads, so it says what happened.
+ */
+#ifndef OMX_COUNTERS_H
+#define OMX_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define OMX_COUNTER_LIST(X) \
+	X(TX_HELLO,		"sent hello") \
+	X(TX_BYE,		"sent bye") \
+	X(TX_CONNECT,		"sent connect") \
+	X(TX_CONNECT_REPLY,	"sent connect reply") \
+	X(TX_EAGER,		"sent eager") \
+	X(TX_RNDV,		"sent rendezvous") \
+	X(TX_NOTIFY,		"sent notify") \
+	X(TX_ACK,		"sent ack") \
+	X(TX_PULL,		"sent pull request") \
+	X(TX_PULL_REPLY,	"sent pull reply") \
+	X(TX_NACK,		"sent nack") \
+	X(RX_HELLO,		"received hello") \
+	X(RX_BYE,		"received bye") \
+	X(RX_CONNECT,		"received connect") \
+	X(RX_CONNECT_REPLY,	"received connect reply") \
+	X(RX_EAGER,		"received eager") \
+	X(RX_RNDV,		"received rendezvous") \
+	X(RX_NOTIFY,		"received notify") \
+	X(RX_ACK,		"received ack") \
+	X(RX_PULL,		"received pull request") \
+	X(RX_PULL_REPLY,	"received pull reply") \
+	X(RX_NACK,		"received nack") \
+	X(TX_FAILED,		"frame refused by the network stack") \
+	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
+	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
+	X(PULL_TIMEOUT,		"pull timer asked again") \
+	X(PULL_GAP,		"pull asked again for a gap") \
+	X(PULL_FRAMES_AGAIN,	"pull frame asked for again") \
+	X(PULL_WAITED,		"pull waited for its turn on the interface") \
+	X(WINDOW_CLOSED,	"window closed to a sender") \
+	X(WINDOW_PROBE,		"closed window probed") \
+	X(SEND_FULL,		"eager send refused, channel full") \
+	X(RING_BACKLOG,		"event waited for room in the ring") \
+	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
+	X(LOCAL_COPY,		"large message copied on this host") \
+	X(REGION_PIN,		"region pinned") \
+	X(REGION_PIN_FAILED,	"region could not be pinned") \
+	X(CHANNEL_TIMEOUT,	"channel given up, peer silent") \
+	X(CHANNEL_REFUSED,	"channel given up, peer refused") \
+	X(DROP_NONLINEAR,	"dropped: header not readable") \
+	X(DROP_VERSION,		"dropped: other protocol version") \
+	X(DROP_TYPE,		"dropped: unknown type") \
+	X(DROP_LENGTH,		"dropped: bad length") \
+	X(DROP_FIELD,		"dropped: bad field") \
+	X(DROP_CAST,		"dropped: unicast type sent to many, or from many") \
+	X(DROP_NO_ENDPOINT,	"dropped: no such endpoint") \
+	X(DROP_SESSION,		"dropped: other session") \
+	X(DROP_NO_CHANNEL,	"dropped: for no channel") \
+	X(DROP_CHANNEL_LIMIT,	"dropped: too many channels") \
+	X(DROP_CHANNEL_DEAD,	"dropped: channel was given up") \
+	X(DROP_DUPLICATE,	"dropped: received before") \
+	X(DROP_WINDOW,		"dropped: beyond the window") \
+	X(DROP_FLOW,		"dropped: stale flow") \
+	X(DROP_ACK,		"dropped: ack of what was not sent") \
+	X(DROP_FRAGMENT,	"dropped: fragment does not continue its message") \
+	X(DROP_RING_FULL,	"dropped: receiver has no room") \
+	X(DROP_NO_MEMORY,	"dropped: out of memory") \
+	X(DROP_PULL_HANDLE,	"dropped: for no pull") \
+	X(DROP_PULL_FRAME,	"dropped: frame does not fit its pull") \
+	X(DROP_PULL_DUPLICATE,	"dropped: pull frame received before") \
+	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory") \
+	X(DROP_PULL_REGION,	"dropped: pull of no region") \
+	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
+	X(DROP_NOTIFY,		"dropped: notify of no message") \
+	X(DROP_CONNECT_REPLY,	"dropped: reply to no connect") \
+	X(DROP_NACK,		"dropped: nack of nothing") \
+	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
+	X(DROP_PEER_NAME,	"dropped: bad name in hello") \
+	X(DROP_BOARD_DOWN,	"dropped: interface is being detached")
+
+enum omx_counter {
+#define OMX_COUNTER_ENUM(name, label) OMX_COUNTER_##name,
+	OMX_COUNTER_LIST(OMX_COUNTER_ENUM)
+#undef OMX_COUNTER_ENUM
+	OMX_COUNTERS
+};
+
+struct omx_counters {
+	u64 value[OMX_COUNTERS];
+};
+
+/* Any context. */
+#define omx_count(iface, name) \
+	this_cpu_inc((iface)->counters->value[OMX_COUNTER_##name])
+#define omx_count_add(iface, name, n) \
+	this_cpu_add((iface)->counters->value[OMX_COUNTER_##name], (n))
+
+/* Per packet type: OMX_COUNTER_TX_HELLO + type - OMX_WIRE_HELLO. */
+#define omx_count_type(iface, direction, type) \
+	this_cpu_inc((iface)->counters->value[ \
+		OMX_COUNTER_##direction##_HELLO + (type) - OMX_WIRE_HELLO])
+
+const char *omx_counter_label(unsigned int index);
+u64 omx_counter_sum(struct omx_counters __percpu *counters, unsigned int index);
+void omx_counters_clear(struct omx_counters __percpu *counters);
+
+#endif

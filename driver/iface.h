@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An attached Ethernet interface ("board") and the per-namespace table of them.
+ */
+#ifndef OMX_IFACE_H
+#define OMX_IFACE_H
+
+#include <linux/etherdevice.h>
+#include <linux/kref.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <net/net_namespace.h>
+
+#include "counters.h"
+#include "omx_abi.h"
+#include "peer.h"
+
+struct omx_endpoint;
+
+/* Pulls share the interface; see pull.c. */
+struct omx_pull_scheduler {
+	spinlock_t lock;
+	struct list_head waiting;	/* pulls that want to ask for more */
+	u32 outstanding;		/* frames asked for and not here yet */
+};
+
+struct omx_iface {
+	struct net_device *dev;
+	netdevice_tracker dev_tracker;
+	struct omx_counters __percpu *counters;
+	u32 index;			/* in its namespace's table */
+	u32 boot;			/* random, tells restarts apart */
+	bool automatic;			/* attached because ifnames=all */
+	bool detaching;			/* set once, before endpoints are killed */
+	u64 mac;
+	struct packet_type packet_type;	/* .dev is ours: no lookup on receipt */
+	struct kref ref;
+	struct rcu_head rcu;
+	char name[OMX_NAME_LEN];	/* board name; under net->lock */
+
+	/* Readers: RCU.  Writers: endpoints_lock. */
+	struct omx_endpoint __rcu *endpoints[OMX_ENDPOINT_MAX];
+	spinlock_t endpoints_lock;
+
+	struct omx_peer_table peers;
+	struct omx_pull_scheduler pulls;
+};
+
+/* ---- module init / exit ---- */
+int omx_iface_init(void);
+void omx_iface_exit(void);
+
+/*
+ * "all", "none", or words separated by spaces or commas: "eth0" and "+eth0"
+ * attach, "-eth0" detaches if no endpoint is open there (-EBUSY), "--eth0"
+ * detaches in any case.  Acts in the namespace of the caller.  Process context.
+ */
+int omx_iface_command(const char *words);
+/* What is attached in the caller's namespace, for reading the parameter. */
+int omx_iface_list(char *buffer, size_t size);
+
+/* ---- process context ---- */
+/* Reference on the board with this index, or NULL. */
+struct omx_iface *omx_iface_get(struct net *net, u32 index);
+/* The one with this MAC in the namespace, or NULL. */
+struct omx_iface *omx_iface_get_by_mac(struct net *net, u64 mac);
+void omx_iface_put(struct omx_iface *iface);
+
+/* ---- any context, RCU read lock held ---- */
+bool omx_iface_mac_is_local(struct net *net, u64 mac);
+/* OMX_BOARD_UP ... as programs see them. */
+u32 omx_iface_flags(const struct omx_iface *iface);
+
+static inline u64 omx_mac_read(const u8 *mac)
+{
+	return ether_addr_to_u64(mac);
+}
+
+extern unsigned int omx_ethertype;
+
+#endif

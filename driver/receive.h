@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where frames come in: validated once, then handed to the handler of their
+ * type (functions ending in _pkt).
+ */
+#ifndef OMX_RECEIVE_H
+#define OMX_RECEIVE_H
+
+#include <linux/skbuff.h>
+
+struct omx_iface;
+struct net_device;
+struct packet_type;
+
+/* packet_type.func; af_packet_priv is the iface.  Softirq, consumes skb. */
+int omx_receive(struct sk_buff *skb, struct net_device *dev,
+		struct packet_type *packet_type, struct net_device *orig_dev);
+
+#endif

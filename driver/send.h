@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Building frames and handing them to the interface.
+ */
+#ifndef OMX_SEND_H
+#define OMX_SEND_H
+
+#include <linux/skbuff.h>
+
+#include "wire.h"
+
+struct omx_iface;
+
+/*
+ * A frame with room for body bytes behind the head: Ethernet header and head
+ * are filled (endpoints and sessions 0), body is zeroed, length set.  Any context.
+ */
+struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
+				 enum omx_wire_type type, unsigned int body,
+				 gfp_t gfp);
+
+/*
+ * Consumes skb.  A frame for a board of this host goes straight back up.
+ * Any context, no lock of an endpoint's or channel's receive side held.
+ */
+void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb);
+
+static inline struct omx_wire_head *omx_packet_head(const struct sk_buff *skb)
+{
+	return (struct omx_wire_head *)(skb_mac_header(skb) + ETH_HLEN);
+}
+
+static inline void *omx_packet_body(const struct sk_buff *skb)
+{
+	return omx_packet_head(skb) + 1;
+}
+
+#endif
