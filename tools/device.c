@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "device.h"
+
+#define DEVICE_PATH "/dev/omx"
+
+static const char *open_hint(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return ": is the module loaded? try: modprobe omx";
+	case EACCES:
+	case EPERM:
+		return ": ask the administrator for access to it "
+		       "(ls -l " DEVICE_PATH ")";
+	default:
+		return "";
+	}
+}
+
+static const char *question_hint(int error)
+{
+	switch (error) {
+	case EPERM:
+	case EACCES:
+		return ": only the administrator may (CAP_NET_ADMIN)";
+	case ENOTTY:
+		return ": module and tools are of different versions";
+	default:
+		return "";
+	}
+}
+
+int device_fail(const char *what, ...)
+{
+	int error = errno;
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, what);
+	vsnprintf(text, sizeof(text), what, arguments);
+	va_end(arguments);
+	warnx("cannot %s: %s%s", text, strerror(error), question_hint(error));
+	return -1;
+}
+
+int device_open(struct device *device)
+{
+	device->fd = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (device->fd < 0) {
+		warnx("cannot open " DEVICE_PATH ": %s%s", strerror(errno),
+		      open_hint(errno));
+		return -1;
+	}
+	if (ioctl(device->fd, OMX_IOC_INFO, &device->info) < 0) {
+		device_fail("ask " DEVICE_PATH " what it is");
+		goto close;
+	}
+	if (device->info.abi_version != OMX_ABI_VERSION) {
+		warnx("the driver speaks ABI %u, this tool %u: "
+		      "load the module that belongs to omx " PACKAGE_VERSION,
+		      device->info.abi_version, OMX_ABI_VERSION);
+		goto close;
+	}
+	return 0;
+
+close:
+	device_close(device);
+	return -1;
+}
+
+void device_close(struct device *device)
+{
+	close(device->fd);
+	device->fd = -1;
+}
+
+static bool is_absent(int error)
+{
+	return error == ENODEV || error == ENXIO || error == ENOENT;
+}
+
+/* 1: there, 0: no such board, -1: failed and said so. */
+static int board_get(const struct device *device, uint32_t index,
+		     struct omx_ioc_board *board)
+{
+	memset(board, 0, sizeof(*board));
+	board->board = index;
+	if (ioctl(device->fd, OMX_IOC_BOARD, board) == 0)
+		return 1;
+	if (is_absent(errno))
+		return 0;
+	return device_fail("read board %u", index);
+}
+
+static int no_boards(uint32_t only)
+{
+	if (only != OMX_ANY)
+		warnx("no board %u here: omx_info lists those there are", only);
+	else
+		warnx("no board: attach an interface, for instance: "
+		      "echo +eth0 > /sys/module/omx/parameters/ifnames");
+	return -1;
+}
+
+int device_boards(const struct device *device, uint32_t only,
+		  struct board_list *list)
+{
+	uint32_t first = only == OMX_ANY ? 0 : only;
+	uint32_t end = only == OMX_ANY ? OMX_BOARD_MAX : only + 1;
+	uint32_t i;
+
+	list->count = 0;
+	for (i = first; i < end; i++) {
+		int there = board_get(device, i, &list->board[list->count]);
+
+		if (there < 0)
+			return -1;
+		list->count += there;
+	}
+	return list->count ? 0 : no_boards(only);
+}
+
+int peer_list_append(struct peer_list *list,
+		     const struct omx_ioc_peer *peer)
+{
+	struct omx_ioc_peer *grown;
+
+	grown = reallocarray(list->peer, list->count + 1, sizeof(*peer));
+	if (!grown)
+		return device_fail("list the peers");
+	list->peer = grown;
+	list->peer[list->count++] = *peer;
+	return 0;
+}
+
+int device_peers(const struct device *device, uint32_t board,
+		 struct peer_list *list)
+{
+	struct omx_ioc_peer peer;
+	uint32_t index = 0;
+
+	for (;;) {
+		memset(&peer, 0, sizeof(peer));
+		peer.board = board;
+		peer.index = index;
+		if (ioctl(device->fd, OMX_IOC_PEER, &peer) < 0)
+			break;
+		if (peer_list_append(list, &peer) < 0)
+			return -1;
+		index = peer.index + 1;
+	}
+	return is_absent(errno) ? 0 : device_fail("list peers of board %u", board);
+}
+
+void peer_list_free(struct peer_list *list)
+{
+	free(list->peer);
+	list->peer = NULL;
+	list->count = 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+
+#include "json.h"
+#include "omx_abi.h"
+#include "text.h"
+
+static struct json_object *checked(struct json_object *object)
+{
+	if (!object)
+		errx(1, "out of memory");
+	return object;
+}
+
+struct json_object *json_new_object(void)
+{
+	return checked(json_object_new_object());
+}
+
+struct json_object *json_new_array(void)
+{
+	return checked(json_object_new_array());
+}
+
+void json_add(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (json_object_object_add(object, key, value))
+		errx(1, "out of memory");
+}
+
+void json_append(struct json_object *array, struct json_object *value)
+{
+	if (json_object_array_add(array, value))
+		errx(1, "out of memory");
+}
+
+void json_add_string(struct json_object *object, const char *key, const char *text)
+{
+	json_add(object, key, checked(json_object_new_string(text)));
+}
+
+void json_add_u64(struct json_object *object, const char *key, uint64_t value)
+{
+	json_add(object, key, checked(json_object_new_uint64(value)));
+}
+
+void json_add_bool(struct json_object *object, const char *key, bool value)
+{
+	json_add(object, key, checked(json_object_new_boolean(value)));
+}
+
+void json_add_mac(struct json_object *object, const char *key, uint64_t mac)
+{
+	char text[MAC_TEXT_LEN];
+
+	json_add_string(object, key, format_mac(mac, text));
+}
+
+void json_add_number(struct json_object *object, const char *key, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.3f", value);
+	json_add(object, key, checked(json_object_new_double_s(value, text)));
+}
+
+struct json_object *json_new_board(const struct omx_ioc_board *board)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_u64(object, "board", board->board);
+	json_add_string(object, "name", board->name);
+	json_add_string(object, "ifname", board->ifname);
+	json_add_mac(object, "mac", board->mac);
+	return object;
+}
+
+struct json_object *json_new_peer(const struct omx_ioc_peer *peer)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_u64(object, "board", peer->board);
+	json_add_mac(object, "mac", peer->mac);
+	if (peer->flags & OMX_PEER_NAMED)
+		json_add_string(object, "name", peer->name);
+	else
+		json_add(object, "name", json_object_new_null());
+	json_add_u64(object, "mtu", peer->mtu);
+	json_add_u64(object, "age_ms", peer->age_ms);
+	json_add_bool(object, "static", peer->flags & OMX_PEER_STATIC);
+	json_add_bool(object, "local", peer->flags & OMX_PEER_LOCAL);
+	return object;
+}
+
+int json_finish(struct json_object *object, FILE *out)
+{
+	const char *text;
+	int failed;
+
+	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+					      JSON_C_TO_STRING_SPACED |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	failed = fprintf(out, "%s\n", text) < 0 || fflush(out);
+	if (failed)
+		warn("cannot write the JSON text");
+	json_object_put(object);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Short forms over json-c.  Out of memory ends the program. */
+#ifndef OMX_TOOLS_JSON_H
+#define OMX_TOOLS_JSON_H
+
+#include <json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct omx_ioc_board;
+struct omx_ioc_peer;
+
+struct json_object *json_new_object(void);
+struct json_object *json_new_array(void);
+
+/* The value (NULL is JSON's null) passes to the object or array. */
+void json_add(struct json_object *object, const char *key, struct json_object *value);
+void json_append(struct json_object *array, struct json_object *value);
+
+void json_add_string(struct json_object *object, const char *key, const char *text);
+void json_add_u64(struct json_object *object, const char *key, uint64_t value);
+void json_add_bool(struct json_object *object, const char *key, bool value);
+void json_add_mac(struct json_object *object, const char *key, uint64_t mac);
+/* Three decimals. */
+void json_add_number(struct json_object *object, const char *key, double value);
+
+/* What every tool says of a board or peer, before its own part. */
+struct json_object *json_new_board(const struct omx_ioc_board *board);
+struct json_object *json_new_peer(const struct omx_ioc_peer *peer);
+
+/* Prints and frees; -1 once a write error is printed. */
+int json_finish(struct json_object *object, FILE *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* omx_hostname(1): the name under which peers know a board. */
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "device.h"
+#include "options.h"
+#include "text.h"
+
+struct options {
+	uint32_t board;
+	const char *name;
+	bool clear;
+};
+
+static int rename_board(const struct device *device, uint32_t board,
+			const char *name)
+{
+	struct omx_ioc_board_name question = { .board = board };
+
+	memcpy(question.name, name, strlen(name) + 1);
+	if (ioctl(device->fd, OMX_IOC_BOARD_NAME, &question) < 0)
+		return device_fail("name board %" PRIu32 " '%s'", board, name);
+	return 0;
+}
+
+/* Peers found by discovery come back at once, with the name they have now. */
+static int forget_names(const struct device *device, uint32_t board)
+{
+	struct peer_list peers = { 0 };
+	size_t i;
+	int ret;
+
+	ret = device_peers(device, board, &peers);
+	for (i = 0; !ret && i < peers.count; i++) {
+		if (peers.peer[i].flags & (OMX_PEER_STATIC | OMX_PEER_LOCAL))
+			continue;
+		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peers.peer[i]) < 0 &&
+		    errno != ENOENT)
+			ret = device_fail("forget peer '%s'", peers.peer[i].name);
+	}
+	peer_list_free(&peers);
+	return ret;
+}
+
+static int run(const struct device *device, const struct options *options)
+{
+	struct board_list boards;
+	char mac[MAC_TEXT_LEN];
+
+	if (device_boards(device, options->board, &boards) < 0)
+		return -1;
+	printf("Board #%" PRIu32 " (%s %s) hostname %s %s\n", options->board,
+	       boards.board[0].ifname, format_mac(boards.board[0].mac, mac),
+	       options->name ? "was" : "is", boards.board[0].name);
+	if (options->clear && forget_names(device, options->board) < 0)
+		return -1;
+	if (!options->name)
+		return 0;
+	return rename_board(device, options->board, options->name);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'b':
+		options->board = option_u32(state, "--board", argument);
+		break;
+	case 'n':
+		if (!*argument || strlen(argument) >= OMX_NAME_LEN)
+			argp_error(state, "a name has 1 to %u characters",
+				   OMX_NAME_LEN - 1);
+		options->name = argument;
+		break;
+	case 'c':
+		options->clear = true;
+		break;
+	case 'v':
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option argp_options[] = {
+	{ "board", 'b', "N", 0, "The board (default 0)", 0 },
+	{ "name", 'n', "NAME", 0, "Name it NAME", 0 },
+	{ "clear", 'c', NULL, 0, "Forget the names of peers: discovery asks again", 0 },
+	{ "verbose", 'v', NULL, 0, "Accepted for compatibility", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse,
+	.doc = "Show or set the name under which peers know a board.",
+	.children = common_options,
+};
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct device device;
+	int ret;
+
+	options_parse(&argp, argc, argv, &options);
+	if (device_open(&device) < 0)
+		return EXIT_FAILURE;
+	ret = run(&device, &options);
+	device_close(&device);
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* omx_info(1): boards, peers, and what would slow them down. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "advice.h"
+#include "config.h"
+#include "device.h"
+#include "json.h"
+#include "options.h"
+#include "text.h"
+
+struct options {
+	uint32_t board;
+	bool quiet;
+	bool json;
+};
+
+/* All that is said about one board. */
+struct report {
+	const struct omx_ioc_board *board;
+	struct peer_list peers;
+	struct advice_list advice;
+};
+
+static int report_init(const struct device *device,
+		       const struct omx_ioc_board *board, struct report *report)
+{
+	struct link_state state;
+
+	*report = (struct report){ .board = board };
+	if (device_peers(device, board->board, &report->peers) < 0)
+		return -1;
+	link_state_read(board->ifname, &state);
+	advise_board(board, &state, &report->advice);
+	advise_peers(board, &report->peers, &report->advice);
+	return 0;
+}
+
+static void report_free(struct report *report)
+{
+	peer_list_free(&report->peers);
+	advice_list_free(&report->advice);
+}
+
+/* ---- for people ---- */
+
+static void print_driver(const struct device *device, unsigned int boards)
+{
+	printf("omx " PACKAGE_VERSION " (driver %s, ABI %" PRIu32
+	       ", EtherType 0x%04" PRIx32 ")\n", device->info.version,
+	       device->info.abi_version, device->info.ethertype);
+	printf("Found %u board%s (%" PRIu32 " max) supporting %" PRIu32
+	       " endpoints each:\n", boards, boards == 1 ? "" : "s",
+	       device->info.board_max, device->info.endpoint_max);
+}
+
+static void print_board(const struct omx_ioc_board *board)
+{
+	char mac[MAC_TEXT_LEN];
+
+	printf(" %s (board #%" PRIu32 " name %s addr %s)\n", board->name,
+	       board->board, board->ifname, format_mac(board->mac, mac));
+	printf("   %s, MTU %" PRIu32 ", driver %s, ",
+	       board->flags & OMX_BOARD_UP ? "up" : "DOWN", board->mtu,
+	       board->drivername);
+	if (board->numa_node >= 0)
+		printf("NUMA node %" PRId32 ", ", board->numa_node);
+	printf("%" PRIu32 " endpoint%s open, attached %s\n", board->endpoints_open,
+	       board->endpoints_open == 1 ? "" : "s",
+	       board->flags & OMX_BOARD_AUTO ? "automatically" : "by name");
+}
+
+static void print_advice(const struct advice_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		printf("   WARNING: %s\n      to mend it: %s\n",
+		       list->advice[i].problem, list->advice[i].command);
+}
+
+static void print_peers(const struct peer_list *list)
+{
+	char mac[MAC_TEXT_LEN];
+	size_t i;
+
+	if (!list->count)
+		printf("   no peer yet: they are found by themselves, or "
+		       "omx_peers adds them\n");
+	for (i = 0; i < list->count; i++) {
+		const struct omx_ioc_peer *peer = &list->peer[i];
+
+		printf("   %3zu) %s %s", i, format_mac(peer->mac, mac),
+		       peer->flags & OMX_PEER_NAMED ? peer->name : "<unknown>");
+		if (peer->mtu)
+			printf(" (MTU %" PRIu32 ")", peer->mtu);
+		printf("%s%s\n", peer->flags & OMX_PEER_STATIC ? " static" : "",
+		       peer->flags & OMX_PEER_LOCAL ? " this host" : "");
+	}
+}
+
+static void print_report(const struct report *report, bool quiet)
+{
+	print_board(report->board);
+	print_advice(&report->advice);
+	if (!quiet)
+		print_peers(&report->peers);
+}
+
+/* ---- for programs ---- */
+
+static struct json_object *describe_advice(const struct advice_list *list)
+{
+	struct json_object *array = json_new_array();
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		struct json_object *entry = json_new_object();
+
+		json_add_string(entry, "problem", list->advice[i].problem);
+		json_add_string(entry, "command", list->advice[i].command);
+		json_append(array, entry);
+	}
+	return array;
+}
+
+static struct json_object *describe_report(const struct report *report)
+{
+	const struct omx_ioc_board *board = report->board;
+	struct json_object *object = json_new_board(board);
+	struct json_object *peers = json_new_array();
+	size_t i;
+
+	json_add_bool(object, "up", board->flags & OMX_BOARD_UP);
+	json_add_bool(object, "automatic", board->flags & OMX_BOARD_AUTO);
+	json_add_u64(object, "mtu", board->mtu);
+	json_add_string(object, "driver", board->drivername);
+	json_add(object, "numa_node", json_object_new_int(board->numa_node));
+	json_add_u64(object, "endpoints_open", board->endpoints_open);
+	for (i = 0; i < report->peers.count; i++)
+		json_append(peers, json_new_peer(&report->peers.peer[i]));
+	json_add(object, "peers", peers);
+	json_add(object, "warnings", describe_advice(&report->advice));
+	return object;
+}
+
+static struct json_object *describe_driver(const struct device *device)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_string(object, "version", PACKAGE_VERSION);
+	json_add_string(object, "driver_version", device->info.version);
+	json_add_u64(object, "abi_version", device->info.abi_version);
+	json_add_u64(object, "ethertype", device->info.ethertype);
+	json_add_u64(object, "board_max", device->info.board_max);
+	json_add_u64(object, "endpoint_max", device->info.endpoint_max);
+	return object;
+}
+
+/* ---- both ---- */
+
+/* Prints each report, or appends it to `array` if there is one. */
+static int walk_boards(const struct device *device, const struct board_list *boards,
+		       bool quiet, struct json_object *array)
+{
+	struct report report;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < boards->count; i++) {
+		ret = report_init(device, &boards->board[i], &report);
+		if (!ret && array)
+			json_append(array, describe_report(&report));
+		else if (!ret)
+			print_report(&report, quiet);
+		report_free(&report);
+	}
+	return ret;
+}
+
+static int show_json(const struct device *device, const struct board_list *boards)
+{
+	struct json_object *object = describe_driver(device);
+	struct json_object *array = json_new_array();
+	int ret;
+
+	ret = walk_boards(device, boards, false, array);
+	json_add(object, "boards", array);
+	if (!ret)
+		return json_finish(object, stdout);
+	json_object_put(object);
+	return ret;
+}
+
+static int show(const struct device *device, const struct options *options)
+{
+	struct board_list boards;
+
+	if (device_boards(device, options->board, &boards) < 0)
+		return -1;
+	if (options->json)
+		return show_json(device, &boards);
+	print_driver(device, boards.count);
+	return walk_boards(device, &boards, options->quiet, NULL);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'b':
+		options->board = option_u32(state, "--board", argument);
+		break;
+	case 'q':
+		options->quiet = true;
+		break;
+	case 'v':
+		options->quiet = false;
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option argp_options[] = {
+	{ "board", 'b', "N", 0, "Only board N", 0 },
+	{ "quiet", 'q', NULL, 0, "Boards and warnings only", 0 },
+	{ "verbose", 'v', NULL, 0, "Peers too (default)", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse,
+	.doc = "Show the boards, their peers, and what would slow them down.",
+	.children = common_options,
+};
+
+int main(int argc, char **argv)
+{
+	struct options options = { .board = OMX_ANY };
+	struct device device;
+	int ret;
+
+	options_parse(&argp, argc, argv, &options);
+	if (device_open(&device) < 0)
+		return EXIT_FAILURE;
+	ret = show(&device, &options);
+	device_close(&device);
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* omx_peers(1): the table of peers, found by discovery or written by hand. */
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "device.h"
+#include "json.h"
+#include "options.h"
+#include "peers_file.h"
+#include "table.h"
+#include "text.h"
+
+#define PEERS_FILE "/etc/open-mx/peers"
+
+struct options {
+	uint32_t board;
+	bool json;
+	bool all;
+	unsigned int words;
+	const char *word[3];
+};
+
+/* ---- list ---- */
+
+static const char *format_flags(uint32_t flags, char text[16])
+{
+	bool is_static = flags & OMX_PEER_STATIC;
+	bool is_local = flags & OMX_PEER_LOCAL;
+
+	snprintf(text, 16, "%s%s%s", is_static ? "static" : "",
+		 is_static && is_local ? "," : "", is_local ? "local" : "");
+	return *text ? text : "-";
+}
+
+static void add_row(struct table *table, const struct omx_ioc_peer *peer)
+{
+	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN];
+
+	snprintf(board, sizeof(board), "%" PRIu32, peer->board);
+	if (peer->mtu) {	/* heard of */
+		snprintf(mtu, sizeof(mtu), "%" PRIu32, peer->mtu);
+		snprintf(age, sizeof(age), "%" PRIu32 ".%" PRIu32 "s",
+			 peer->age_ms / 1000, peer->age_ms % 1000 / 100);
+	}
+	table_add(table, (const char *[]){
+		board, format_mac(peer->mac, mac),
+		peer->flags & OMX_PEER_NAMED ? peer->name : "-",
+		mtu, age, format_flags(peer->flags, flags) });
+}
+
+static void print_peers(const struct peer_list *peers)
+{
+	static const char *const heading[] = {
+		"board", "mac", "name", "mtu", "age", "flags", NULL };
+	struct table table;
+	size_t i;
+
+	table_init(&table, 1 << 0 | 1 << 3 | 1 << 4, heading);
+	for (i = 0; i < peers->count; i++)
+		add_row(&table, &peers->peer[i]);
+	table_print(&table, "", stdout);
+	table_free(&table);
+}
+
+static int print_json(const struct peer_list *peers)
+{
+	struct json_object *array = json_new_array();
+	size_t i;
+
+	for (i = 0; i < peers->count; i++)
+		json_append(array, json_new_peer(&peers->peer[i]));
+	return json_finish(array, stdout);
+}
+
+static int command_list(const struct device *device, const struct options *options)
+{
+	struct peer_list peers = { 0 };
+	struct board_list boards;
+	unsigned int i;
+	int ret;
+
+	ret = device_boards(device, options->board, &boards);
+	for (i = 0; !ret && i < boards.count; i++)
+		ret = device_peers(device, boards.board[i].board, &peers);
+	if (!ret && options->json)
+		ret = print_json(&peers);
+	else if (!ret)
+		print_peers(&peers);
+	peer_list_free(&peers);
+	return ret;
+}
+
+/* ---- change ---- */
+
+static int fill_name(struct omx_ioc_peer *peer, const char *name)
+{
+	if (!*name || strlen(name) >= sizeof(peer->name)) {
+		warnx("'%s': a name has 1 to %zu characters", name,
+		      sizeof(peer->name) - 1);
+		return -1;
+	}
+	strcpy(peer->name, name);
+	peer->flags |= OMX_PEER_NAMED;
+	return 0;
+}
+
+static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
+{
+	uint64_t value;
+
+	if (parse_mac(mac, &value) < 0) {
+		warnx("'%s' is no MAC address (such as 02:00:00:00:00:01)", mac);
+		return -1;
+	}
+	peer->mac = value;
+	return 0;
+}
+
+static int add_peer(const struct device *device, const struct omx_ioc_peer *peer)
+{
+	char mac[MAC_TEXT_LEN];
+
+	if (ioctl(device->fd, OMX_IOC_PEER_ADD, peer) < 0)
+		return device_fail("add peer %s to board %" PRIu32,
+				   format_mac(peer->mac, mac), peer->board);
+	return 0;
+}
+
+/* Without --board a peer is reached through the first board there is. */
+static int choose_board(const struct device *device, uint32_t wanted, uint32_t *board)
+{
+	struct board_list boards;
+
+	if (device_boards(device, wanted, &boards) < 0)
+		return -1;
+	*board = boards.board[0].board;
+	return 0;
+}
+
+static int command_add(const struct device *device, const struct options *options)
+{
+	struct omx_ioc_peer peer = { 0 };
+
+	if (fill_mac(&peer, options->word[1]) < 0 ||
+	    (options->words == 3 && fill_name(&peer, options->word[2]) < 0) ||
+	    choose_board(device, options->board, &peer.board) < 0)
+		return -1;
+	return add_peer(device, &peer);
+}
+
+static int command_name(const struct device *device, const struct options *options)
+{
+	struct omx_ioc_peer peer = { .board = options->board };
+
+	if (fill_mac(&peer, options->word[1]) < 0)
+		return -1;
+	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
+		return device_fail("find peer %s (to make it known: "
+				   "omx_peers add MAC NAME)", options->word[1]);
+	if (fill_name(&peer, options->word[2]) < 0)
+		return -1;
+	return add_peer(device, &peer);
+}
+
+static int command_load(const struct device *device, const struct options *options)
+{
+	const char *path = options->words > 1 ? options->word[1] : PEERS_FILE;
+	struct peer_list peers = { 0 };
+	uint32_t board;
+	size_t i;
+	int ret;
+
+	ret = peers_file_read(path, &peers);
+	if (!ret)
+		ret = choose_board(device, options->board, &board);
+	for (i = 0; !ret && i < peers.count; i++) {
+		peers.peer[i].board = board;
+		ret = add_peer(device, &peers.peer[i]);
+	}
+	peer_list_free(&peers);
+	return ret;
+}
+
+/* ---- remove ---- */
+
+static int find_peer(const struct device *device, const char *word, uint64_t *mac)
+{
+	struct omx_ioc_peer peer = { .board = OMX_ANY };
+
+	if (parse_mac(word, mac) == 0)
+		return 0;
+	if (fill_name(&peer, word) < 0)
+		return -1;
+	peer.flags = 0;
+	if (ioctl(device->fd, OMX_IOC_PEER_BY_NAME, &peer) < 0)
+		return device_fail("find peer '%s' (omx_peers lists them)", word);
+	*mac = peer.mac;
+	return 0;
+}
+
+static int remove_peer(const struct device *device, const struct board_list *boards,
+		       uint64_t mac)
+{
+	struct omx_ioc_peer peer = { .mac = mac };
+	unsigned int i, removed = 0;
+
+	for (i = 0; i < boards->count; i++) {
+		peer.board = boards->board[i].board;
+		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peer) == 0)
+			removed++;
+		else if (errno != ENOENT)
+			return device_fail("remove a peer from board %" PRIu32,
+					   peer.board);
+	}
+	if (removed || !mac)
+		return 0;
+	warnx("no such peer: omx_peers lists those there are");
+	return -1;
+}
+
+static int command_remove(const struct device *device, const struct options *options)
+{
+	struct board_list boards;
+	uint64_t mac = 0;
+
+	if (!options->all && find_peer(device, options->word[1], &mac) < 0)
+		return -1;
+	if (device_boards(device, options->board, &boards) < 0)
+		return -1;
+	return remove_peer(device, &boards, mac);
+}
+
+/* ---- command line ---- */
+
+static const struct command {
+	const char *name;
+	unsigned int min, max;	/* words after it */
+	int (*run)(const struct device *device, const struct options *options);
+} commands[] = {
+	{ "list", 0, 0, command_list },
+	{ "add", 1, 2, command_add },
+	{ "remove", 1, 1, command_remove },
+	{ "name", 2, 2, command_name },
+	{ "load", 0, 1, command_load },
+};
+
+static const struct command *find_command(const struct options *options)
+{
+	size_t i;
+
+	if (!options->words)
+		return &commands[0];
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(options->word[0], commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static void check_words(struct argp_state *state, const struct options *options)
+{
+	const struct command *command = find_command(options);
+	unsigned int words = options->words ? options->words - 1 : 0;
+
+	if (!command) {
+		argp_error(state, "unknown command '%s'", options->word[0]);
+		return;
+	}
+	words += options->all;
+	if (options->all && command->run != command_remove)
+		argp_error(state, "--all goes with remove only");
+	if (words < command->min || words > command->max)
+		argp_error(state, "'%s' takes %u to %u arguments", command->name,
+			   command->min, command->max);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'b':
+		options->board = option_u32(state, "--board", argument);
+		break;
+	case 'a':
+		options->all = true;
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (options->words == 3)
+			argp_error(state, "too many arguments");
+		options->word[options->words++] = argument;
+		break;
+	case ARGP_KEY_END:
+		check_words(state, options);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option argp_options[] = {
+	{ "board", 'b', "N", 0, "Only through board N", 0 },
+	{ "all", 'a', NULL, 0, "With remove: every peer", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse,
+	.args_doc = "[list]\nadd MAC [NAME]\nremove MAC|NAME|--all\n"
+		    "name MAC NAME\nload [FILE]",
+	.doc = "Show or change the table of peers."
+	       "\v\"load\" reads lines 'MAC NAME' (default " PEERS_FILE ").  "
+	       "Peers added by hand stay until they are removed; "
+	       "those found by discovery leave by themselves.",
+	.children = common_options,
+};
+
+int main(int argc, char **argv)
+{
+	struct options options = { .board = OMX_ANY };
+	struct device device;
+	int ret;
+
+	options_parse(&argp, argc, argv, &options);
+	if (device_open(&device) < 0)
+		return EXIT_FAILURE;
+	ret = find_command(&options)->run(&device, &options);
+	device_close(&device);
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+}

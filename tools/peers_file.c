@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peers_file.h"
+#include "text.h"
+
+static const char blanks[] = " \t\r\n";
+
+/* 1: a peer, 0: nothing on this line, -1: neither. */
+static int parse_line(char *line, struct omx_ioc_peer *peer)
+{
+	char *mac, *name, *rest;
+	uint64_t value;
+
+	line[strcspn(line, "#")] = '\0';
+	mac = strtok_r(line, blanks, &rest);
+	if (!mac)
+		return 0;
+	name = strtok_r(NULL, blanks, &rest);
+	if (!name || strtok_r(NULL, blanks, &rest) ||
+	    parse_mac(mac, &value) < 0 || strlen(name) >= sizeof(peer->name))
+		return -1;
+	peer->mac = value;
+	strcpy(peer->name, name);
+	peer->flags = OMX_PEER_NAMED;
+	return 1;
+}
+
+static int read_lines(FILE *file, const char *path, struct peer_list *list)
+{
+	unsigned int number = 0;
+	char *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	while (ret >= 0 && getline(&line, &size, file) >= 0) {
+		struct omx_ioc_peer peer = { 0 };
+
+		number++;
+		ret = parse_line(line, &peer);
+		if (ret < 0)
+			warnx("%s:%u: expected 'MAC NAME'", path, number);
+		else if (ret > 0)
+			ret = peer_list_append(list, &peer);
+	}
+	free(line);
+	return ret < 0 ? -1 : 0;
+}
+
+int peers_file_read(const char *path, struct peer_list *list)
+{
+	FILE *file = fopen(path, "re");
+	int ret;
+
+	if (!file) {
+		warn("cannot read %s", path);
+		return -1;
+	}
+	ret = read_lines(file, path, list);
+	if (!ret && ferror(file)) {
+		warn("cannot read %s", path);
+		ret = -1;
+	}
+	fclose(file);
+	return ret;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers, sizes and board addresses as users write and read them. */
+#ifndef OMX_TOOLS_TEXT_H
+#define OMX_TOOLS_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAC_TEXT_LEN 18		/* 0 included */
+
+/* The whole of `text` or -1. */
+int parse_u32(const char *text, uint32_t *value);
+int parse_size(const char *text, uint64_t *value);	/* 64k, 4M, 6G: powers of 1024 */
+int parse_mac(const char *text, uint64_t *mac);
+
+const char *format_mac(uint64_t mac, char text[MAC_TEXT_LEN]);
+
+#endif
