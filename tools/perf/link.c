@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../text.h"
+#include "link.h"
+#include "settings.h"
+
+#define CONNECT_KEY		0x12345678
+#define APPEAR_SECONDS		5	/* discovery takes 2; the server may start after us */
+#define RETRY_MS		200
+#define SLOWEST_BYTES_PER_S	(4u << 20)
+
+static int fail(const char *what, omx_return_t ret)
+{
+	const char *hint = "";
+
+	if (ret == OMX_NO_DEVICE_FILE || ret == OMX_NO_DRIVER)
+		hint = ": is the module loaded? try: modprobe omx";
+	else if (ret == OMX_ACCESS_DENIED)
+		hint = ": ask the administrator for access to /dev/omx";
+	else if (ret == OMX_BOARD_NOT_FOUND)
+		hint = ": omx_info lists the boards there are";
+	else if (ret == OMX_BUSY)
+		hint = ": omx_endpoints tells who has it, --endpoint takes another";
+	warnx("cannot %s: %s%s", what, omx_strerror(ret), hint);
+	return -1;
+}
+
+static int describe(struct link *link)
+{
+	omx_endpoint_addr_t own;
+	omx_return_t ret;
+	uint64_t nic_id;
+
+	ret = omx_get_endpoint_addr(link->ep, &own);
+	if (ret == OMX_SUCCESS)
+		ret = omx_decompose_endpoint_addr(own, &nic_id, &link->endpoint);
+	if (ret == OMX_SUCCESS)
+		ret = omx_get_info(link->ep, OMX_INFO_BOARD_HOSTNAME, NULL, 0,
+				   link->name, sizeof(link->name));
+	if (ret == OMX_SUCCESS)
+		ret = omx_get_info(link->ep, OMX_INFO_BOARD_IFACENAME, NULL, 0,
+				   link->ifname, sizeof(link->ifname));
+	return ret == OMX_SUCCESS ? 0 : fail("ask for the board's name", ret);
+}
+
+static int prepare(struct link *link)
+{
+	omx_return_t ret;
+
+	if (describe(link) < 0)
+		return -1;
+	ret = omx_set_request_timeout(link->ep, NULL, link->timeout * 1000);
+	if (ret != OMX_SUCCESS)
+		return fail("set the timeout", ret);
+	return watchdog_start(&link->watchdog, link->ep);
+}
+
+int link_open(struct link *link, const struct settings *settings)
+{
+	omx_return_t ret;
+
+	memset(link, 0, sizeof(*link));
+	link->poll = settings->poll;
+	link->yield = settings->yield;
+	link->timeout = settings->timeout;
+	omx_set_error_handler(NULL, OMX_ERRORS_RETURN);
+	ret = omx_open_endpoint(settings->board, settings->endpoint, CONNECT_KEY,
+				NULL, 0, &link->ep);
+	if (ret != OMX_SUCCESS)
+		return fail("open the endpoint", ret);
+	if (prepare(link) == 0)
+		return 0;
+	omx_close_endpoint(link->ep);
+	link->ep = NULL;
+	return -1;
+}
+
+void link_close(struct link *link)
+{
+	if (!link->ep)
+		return;
+	watchdog_stop(&link->watchdog);
+	omx_close_endpoint(link->ep);
+	link->ep = NULL;
+}
+
+/* ---- connecting ---- */
+
+static omx_return_t look_up(const char *host, uint64_t *nic_id)
+{
+	char name[OMX_HOSTNAMELEN_MAX];
+	omx_return_t ret;
+
+	if (parse_mac(host, nic_id) == 0)
+		return OMX_SUCCESS;
+	snprintf(name, sizeof(name), "%s", host);
+	ret = omx_hostname_to_nic_id(name, nic_id);
+	if (ret != OMX_PEER_NOT_FOUND)
+		return ret;
+	if (snprintf(name, sizeof(name), "%s:0", host) >= (int)sizeof(name))
+		return ret;
+	return omx_hostname_to_nic_id(name, nic_id);
+}
+
+static omx_return_t try_connect(struct link *link, const char *host, uint32_t endpoint)
+{
+	omx_return_t ret;
+	uint64_t nic_id;
+
+	ret = look_up(host, &nic_id);
+	if (ret != OMX_SUCCESS)
+		return ret;
+	return omx_connect(link->ep, nic_id, endpoint, CONNECT_KEY,
+			   link->timeout * 1000, &link->peer);
+}
+
+static bool may_appear(omx_return_t ret)
+{
+	return ret == OMX_PEER_NOT_FOUND || ret == OMX_REMOTE_ENDPOINT_BAD_ID ||
+	       ret == OMX_REMOTE_ENDPOINT_CLOSED;
+}
+
+static int connect_failed(const char *host, uint32_t endpoint, omx_return_t ret)
+{
+	if (ret == OMX_PEER_NOT_FOUND)
+		warnx("no peer is called '%s': omx_peers lists those known here", host);
+	else if (ret == OMX_REMOTE_ENDPOINT_BAD_ID || ret == OMX_REMOTE_ENDPOINT_CLOSED)
+		warnx("endpoint %" PRIu32 " of %s is not open: "
+		      "start omx_perf there first", endpoint, host);
+	else
+		warnx("cannot connect to endpoint %" PRIu32 " of %s: %s", endpoint,
+		      host, omx_strerror(ret));
+	return -1;
+}
+
+int link_connect(struct link *link, const char *host, uint32_t endpoint)
+{
+	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000 };
+	unsigned int tries = APPEAR_SECONDS * 1000 / RETRY_MS;
+	omx_return_t ret;
+
+	while (may_appear(ret = try_connect(link, host, endpoint)) && tries--)
+		nanosleep(&pause, NULL);
+	return ret == OMX_SUCCESS ? 0 : connect_failed(host, endpoint, ret);
+}
+
+/* ---- messages ---- */
+
+void link_expect(struct link *link, uint64_t bytes)
+{
+	watchdog_limit(&link->watchdog, link->timeout + bytes / SLOWEST_BYTES_PER_S);
+}
+
+void link_idle(struct link *link)
+{
+	watchdog_limit(&link->watchdog, 0);
+}
+
+int link_send(struct link *link, void *buffer, size_t length, uint64_t match_info,
+	      bool synchronous, void *context, omx_request_t *request)
+{
+	omx_return_t ret;
+
+	if (synchronous)
+		ret = omx_issend(link->ep, buffer, length, link->peer, match_info,
+				 context, request);
+	else
+		ret = omx_isend(link->ep, buffer, length, link->peer, match_info,
+				context, request);
+	return ret == OMX_SUCCESS ? 0 : fail("send", ret);
+}
+
+int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_info,
+		 uint64_t match_mask, void *context, omx_request_t *request)
+{
+	omx_return_t ret;
+
+	ret = omx_irecv(link->ep, buffer, length, match_info, match_mask, context, request);
+	return ret == OMX_SUCCESS ? 0 : fail("receive", ret);
+}
+
+/* After a wait or test that said nothing is done: again? */
+static int stay(struct link *link)
+{
+	if (watchdog_expired(&link->watchdog)) {
+		warnx("the other side has been silent for too long");
+		return -1;
+	}
+	if (link->yield)
+		sched_yield();
+	return 0;
+}
+
+static int finish(struct link *link, const omx_status_t *status)
+{
+	watchdog_feed(&link->watchdog);
+	if (status->code == OMX_SUCCESS)
+		return 0;
+	warnx("a message of %" PRIu64 " bytes failed: %s", status->msg_length,
+	      omx_strerror(status->code));
+	return -1;
+}
+
+int link_wait(struct link *link, omx_request_t *request, omx_status_t *status)
+{
+	uint32_t done = 0;
+	omx_return_t ret;
+
+	for (;;) {
+		if (link->poll)
+			ret = omx_test(link->ep, request, status, &done);
+		else
+			ret = omx_wait(link->ep, request, status, &done,
+				       OMX_TIMEOUT_INFINITE);
+		if (ret != OMX_SUCCESS)
+			return fail("wait", ret);
+		if (done)
+			return finish(link, status);
+		if (stay(link) < 0)
+			return -1;
+	}
+}
+
+int link_wait_any(struct link *link, omx_status_t *status)
+{
+	uint32_t done = 0;
+	omx_return_t ret;
+
+	for (;;) {
+		if (link->poll)
+			ret = omx_test_any(link->ep, 0, 0, status, &done);
+		else
+			ret = omx_wait_any(link->ep, 0, 0, status, &done,
+					   OMX_TIMEOUT_INFINITE);
+		if (ret != OMX_SUCCESS)
+			return fail("wait", ret);
+		if (done)
+			return finish(link, status);
+		if (stay(link) < 0)
+			return -1;
+	}
+}

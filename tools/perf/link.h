@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An endpoint with one other side.  Failures are printed here; functions
+ * return 0 or -1.
+ */
+#ifndef OMX_PERF_LINK_H
+#define OMX_PERF_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "open-mx.h"
+#include "watchdog.h"
+
+struct settings;
+
+struct link {
+	omx_endpoint_t ep;
+	omx_endpoint_addr_t peer;
+	uint32_t endpoint;		/* number of ours */
+	bool poll;
+	bool yield;
+	uint32_t timeout;		/* seconds */
+	struct watchdog watchdog;
+	char name[OMX_HOSTNAMELEN_MAX];	/* of our board */
+	char ifname[OMX_HOSTNAMELEN_MAX];
+};
+
+int link_open(struct link *link, const struct settings *settings);
+void link_close(struct link *link);	/* also of one that did not open */
+
+/* Looks HOST, HOST:0 or a MAC address up and connects; waits a few seconds for it to appear. */
+int link_connect(struct link *link, const char *host, uint32_t endpoint);
+
+/* From now on waits end if `bytes` outstanding bytes do not move; idle: wait for ever. */
+void link_expect(struct link *link, uint64_t bytes);
+void link_idle(struct link *link);
+
+int link_send(struct link *link, void *buffer, size_t length, uint64_t match_info,
+	      bool synchronous, void *context, omx_request_t *request);
+int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_info,
+		 uint64_t match_mask, void *context, omx_request_t *request);
+
+/* Until the request (any request) is done, and done well. */
+int link_wait(struct link *link, omx_request_t *request, omx_status_t *status);
+int link_wait_any(struct link *link, omx_status_t *status);
+
+#endif

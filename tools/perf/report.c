@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "../json.h"
+#include "link.h"
+#include "report.h"
+
+static bool to_stdout(const struct settings *settings)
+{
+	return settings->json && strcmp(settings->json, "-") == 0;
+}
+
+static void start_json(struct report *report, const struct link *link)
+{
+	const struct settings *settings = report->settings;
+
+	report->json = json_new_object();
+	json_add_string(report->json, "mode", perf_mode_names[settings->mode]);
+	json_add_bool(report->json, "verify", settings->verify);
+	json_add_bool(report->json, "synchronous", settings->synchronous);
+	json_add_bool(report->json, "poll", settings->poll);
+	json_add_string(report->json, "local", link->name);
+	json_add_string(report->json, "remote", settings->host);
+	report->results = json_new_array();
+	json_add(report->json, "results", report->results);
+}
+
+void report_start(struct report *report, const struct settings *settings,
+		  const struct link *link)
+{
+	*report = (struct report){
+		.settings = settings,
+		.table = to_stdout(settings) ? stderr : stdout,
+	};
+	if (settings->json)
+		start_json(report, link);
+}
+
+static double one_way_us(const struct settings *settings, const struct result *result)
+{
+	if (settings->mode == PERF_PINGPONG)
+		return result->times.median / 2e3;
+	return result->duration / 1e3 / result->iterations;
+}
+
+/* Bytes per microsecond, which is MB/s. */
+static double throughput(const struct settings *settings, const struct result *result)
+{
+	double bytes = result->length;
+
+	if (settings->mode == PERF_BIDIRECTIONAL)
+		bytes *= 2;
+	return bytes / one_way_us(settings, result);
+}
+
+static void add_row(const struct report *report, const struct result *result)
+{
+	double rate = throughput(report->settings, result);
+
+	fprintf(report->table, "length %10" PRIu64 ": %12.3f us %10.2f MB/s %10.2f MiB/s",
+		result->length, one_way_us(report->settings, result), rate,
+		rate * 1e6 / (1 << 20));
+	if (report->settings->mode == PERF_PINGPONG)
+		fprintf(report->table, "   min %10.3f  p99 %10.3f",
+			result->times.min / 2e3, result->times.p99 / 2e3);
+	fprintf(report->table, "  %6" PRIu64 " times\n", result->iterations);
+	fflush(report->table);
+}
+
+static void add_json(const struct report *report, const struct result *result)
+{
+	const struct settings *settings = report->settings;
+	struct json_object *object = json_new_object();
+
+	json_add_u64(object, "length", result->length);
+	json_add_u64(object, "iterations", result->iterations);
+	json_add_u64(object, "warmup", result->warmup);
+	json_add_number(object, "us", one_way_us(settings, result));
+	json_add_number(object, "mb_per_s", throughput(settings, result));
+	json_add_number(object, "seconds", result->duration / 1e9);
+	if (settings->mode == PERF_PINGPONG) {
+		json_add_number(object, "min_us", result->times.min / 2e3);
+		json_add_number(object, "mean_us", result->times.mean / 2e3);
+		json_add_number(object, "p99_us", result->times.p99 / 2e3);
+		json_add_number(object, "max_us", result->times.max / 2e3);
+	} else {
+		json_add_u64(object, "window", result->window);
+	}
+	json_append(report->results, object);
+}
+
+void report_add(struct report *report, const struct result *result)
+{
+	add_row(report, result);
+	if (report->json)
+		add_json(report, result);
+}
+
+int report_finish(struct report *report)
+{
+	const char *path = report->settings->json;
+	FILE *file;
+	int ret;
+
+	if (!report->json)
+		return 0;
+	if (to_stdout(report->settings))
+		return json_finish(report->json, stdout);
+	file = fopen(path, "we");
+	if (!file) {
+		warn("cannot write %s", path);
+		json_object_put(report->json);
+		return -1;
+	}
+	ret = json_finish(report->json, file);
+	if (fclose(file) && !ret) {
+		warn("cannot write %s", path);
+		ret = -1;
+	}
+	return ret;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "link.h"
+#include "perf.h"
+#include "protocol.h"
+#include "session.h"
+
+#define COUNT_MAX (1u << MATCH_NUMBER_BITS)
+
+static void print_start(const struct link *link)
+{
+	printf("Successfully opened endpoint %" PRIu32 " of '%s' (%s)\n",
+	       link->endpoint, link->name, link->ifname);
+	printf("Starting receiver; on the other node: omx_perf -d %s", link->name);
+	if (link->endpoint)
+		printf(" -r %" PRIu32, link->endpoint);
+	printf("\n");
+	fflush(stdout);
+}
+
+/* Waits for ever. */
+static int wait_for_hello(struct link *link, struct control *hello)
+{
+	do {
+		link_idle(link);
+		if (control_receive(link, match_make(0, KIND_HELLO, 0), hello,
+				    &link->peer) < 0)
+			return -1;
+	} while (hello->type != CONTROL_HELLO);
+	link_expect(link, 0);
+	return 0;
+}
+
+static int answer_hello(struct link *link, const struct control *hello)
+{
+	bool known = hello->version == PROTOCOL_VERSION && hello->mode < PERF_MODES;
+	struct control control = {
+		.type = known ? CONTROL_WELCOME : CONTROL_REFUSED,
+	};
+
+	if (control_send(link, match_make(hello->tag, KIND_CONTROL, 0), &control) < 0)
+		return -1;
+	if (known)
+		return 0;
+	warnx("a client speaks version %" PRIu64 " of omx_perf's protocol, we %u",
+	      hello->version, PROTOCOL_VERSION);
+	return -1;
+}
+
+static int play_round(struct session *session, const struct control *control)
+{
+	struct round round = {
+		.length = control->length,
+		.count = control->count,
+		.window = control->window,
+	};
+
+	if (control->type != CONTROL_ROUND || !round.window || round.count > COUNT_MAX) {
+		warnx("the client said something that makes no sense here");
+		return -1;
+	}
+	return round_run(session, &round);
+}
+
+static int play_rounds(struct session *session, bool verbose)
+{
+	struct control control;
+
+	for (;;) {
+		link_expect(session->link, 0);
+		if (control_receive(session->link,
+				    match_make(session->tag, KIND_CONTROL, 0),
+				    &control, NULL) < 0)
+			return -1;
+		if (control.type == CONTROL_BYE)
+			return 0;
+		if (verbose)
+			printf("%" PRIu64 " messages of %" PRIu64 " bytes\n",
+			       control.count, control.length);
+		if (play_round(session, &control) < 0)
+			return -1;
+	}
+}
+
+static int serve_one(struct link *link, const struct settings *settings)
+{
+	struct session session = { .link = link, .aligned = settings->aligned };
+	struct control hello;
+	int ret;
+
+	if (wait_for_hello(link, &hello) < 0 || answer_hello(link, &hello) < 0)
+		return -1;
+	session.tag = hello.tag;
+	session.mode = hello.mode;
+	session.synchronous = hello.synchronous;
+	session.verify = hello.verify;
+	if (settings->verbose)
+		printf("A client: %s%s\n", perf_mode_names[session.mode],
+		       session.verify ? ", verified" : "");
+	ret = play_rounds(&session, settings->verbose);
+	session_free(&session);
+	check_print(&session.check, "here");
+	return ret < 0 || session.check.faults ? -1 : 0;
+}
+
+/*
+ * A client that went away in the middle leaves receives posted and messages
+ * under way: a new endpoint knows nothing of them.
+ */
+static int start_again(struct link *link, const struct settings *settings)
+{
+	struct settings same = *settings;
+
+	same.endpoint = link->endpoint;
+	link_close(link);
+	return link_open(link, &same);
+}
+
+int server_run(struct link *link, const struct settings *settings)
+{
+	int ret;
+
+	print_start(link);
+	do {
+		ret = serve_one(link, settings);
+		if (ret < 0 && settings->serve_forever) {
+			warnx("that client is given up; the next one, please");
+			if (start_again(link, settings) < 0)
+				return -1;
+		}
+		fflush(stdout);
+	} while (settings->serve_forever);
+	return ret;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+#include "pattern.h"
+#include "protocol.h"
+#include "session.h"
+
+#define ALIGNMENT 65536
+
+static char *allocate(const struct session *session, size_t size)
+{
+	char *buffer;
+
+	if (!session->aligned)
+		buffer = malloc(size);
+	else if (posix_memalign((void **)&buffer, ALIGNMENT, size))
+		buffer = NULL;
+	if (!buffer) {
+		warnx("no memory for buffers of %zu bytes: take smaller messages or "
+		      "a smaller --window", size);
+		return NULL;
+	}
+	memset(buffer, 0, size);	/* present before anything is measured */
+	return buffer;
+}
+
+static void free_buffers(struct session *session)
+{
+	free(session->send_buffer);
+	free(session->receive_buffer);
+	session->send_buffer = session->receive_buffer = NULL;
+	session->buffer_size = 0;
+}
+
+/* Streams that verify have a buffer per outstanding message, others share one. */
+static int reserve_buffers(struct session *session, const struct round *round)
+{
+	size_t size;
+
+	if (__builtin_add_overflow(round->length, GUARD_LENGTH, &size) ||
+	    (session->verify && session->mode != PERF_PINGPONG &&
+	     __builtin_mul_overflow(size, round->window, &size))) {
+		warnx("messages of that length do not fit into memory");
+		return -1;
+	}
+	if (size <= session->buffer_size)
+		return 0;
+	free_buffers(session);
+	session->send_buffer = allocate(session, size);
+	session->receive_buffer = allocate(session, size);
+	if (!session->send_buffer || !session->receive_buffer)
+		return -1;
+	session->buffer_size = size;
+	return 0;
+}
+
+void session_free(struct session *session)
+{
+	free_buffers(session);
+}
+
+/* The two directions carry different data. */
+static uint64_t seed(const struct session *session, bool by_client, uint64_t length,
+		     uint64_t number)
+{
+	return pattern_seed((uint64_t)session->tag << 1 | by_client, length, number);
+}
+
+void session_fill(struct session *session, void *buffer, uint64_t length, uint64_t number)
+{
+	if (session->verify)
+		pattern_fill(buffer, length, seed(session, session->client, length, number));
+}
+
+void session_check(struct session *session, const void *buffer, uint64_t length,
+		   uint64_t number, const omx_status_t *status)
+{
+	check_status(&session->check, status, length, number);
+	if (session->verify)
+		check_data(&session->check, buffer, length, number,
+			   seed(session, !session->client, length, number));
+}
+
+static uint64_t control_match(const struct session *session)
+{
+	return match_make(session->tag, KIND_CONTROL, 0);
+}
+
+static int expect_control(struct session *session, enum control_type type,
+			  struct control *control)
+{
+	if (control_receive(session->link, control_match(session), control, NULL) < 0)
+		return -1;
+	if (control->type == type)
+		return 0;
+	warnx("the other side said %u where %u was due", (unsigned int)control->type, type);
+	return -1;
+}
+
+int round_begin(struct session *session, const struct round *round)
+{
+	struct control control = {
+		.type = session->client ? CONTROL_ROUND : CONTROL_READY,
+		.length = round->length,
+		.count = round->count,
+		.window = round->window,
+	};
+
+	if (control_send(session->link, control_match(session), &control) < 0)
+		return -1;
+	if (!session->client)
+		return 0;
+	return expect_control(session, CONTROL_READY, &control);
+}
+
+int round_end(struct session *session)
+{
+	struct control control = { .type = CONTROL_RESULT };
+
+	if (!session->client) {
+		control.check = session->check;
+		return control_send(session->link, control_match(session), &control);
+	}
+	if (expect_control(session, CONTROL_RESULT, &control) < 0)
+		return -1;
+	session->remote_check = control.check;
+	return 0;
+}
+
+int round_run(struct session *session, struct round *round)
+{
+	uint64_t outstanding = round->length;
+
+	if (session->mode != PERF_PINGPONG)
+		outstanding *= round->window;
+	link_expect(session->link, outstanding);
+	if (reserve_buffers(session, round) < 0)
+		return -1;
+	if (session->mode == PERF_PINGPONG)
+		return round_pingpong(session, round);
+	return round_stream(session, round);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One client with one server, and the rounds they play: so many messages of
+ * one length.  Functions return 0, or -1 once the reason is printed.
+ */
+#ifndef OMX_PERF_SESSION_H
+#define OMX_PERF_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "check.h"
+#include "settings.h"
+
+struct link;
+
+struct session {
+	struct link *link;
+	bool client;
+	uint32_t tag;
+	enum perf_mode mode;
+	bool synchronous;
+	bool verify;
+	bool aligned;
+	struct check check;		/* what this side received */
+	struct check remote_check;	/* client: what the server said */
+
+	/* Grown by rounds, kept between them. */
+	char *send_buffer;
+	char *receive_buffer;
+	size_t buffer_size;
+};
+
+struct round {
+	uint64_t length;
+	uint64_t count;
+	uint64_t window;
+	uint64_t *round_trips;	/* client, ping-pong: ns of each; NULL: not wanted */
+	uint64_t duration;	/* out, client: ns */
+};
+
+/* Both sides call it with the same round. */
+int round_run(struct session *session, struct round *round);
+
+/* The server says that it is ready; the client waits for that. */
+int round_begin(struct session *session, const struct round *round);
+/* The server says how it went; the client waits for that. */
+int round_end(struct session *session);
+
+/* The modes: between their begin and end, both called by them. */
+int round_pingpong(struct session *session, struct round *round);
+int round_stream(struct session *session, struct round *round);
+
+void session_free(struct session *session);
+
+/* Message `number` of the round in its buffer, checked or to be sent. */
+void session_fill(struct session *session, void *buffer, uint64_t length, uint64_t number);
+void session_check(struct session *session, const void *buffer, uint64_t length,
+		   uint64_t number, const omx_status_t *status);
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + now.tv_nsec;
+}
+
+#endif

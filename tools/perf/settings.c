@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../options.h"
+#include "open-mx.h"
+#include "settings.h"
+
+#define WINDOW_LIMIT	65536
+#define NUMBER_LIMIT	(1u << 24)	/* messages of one round are numbered by 24 bits */
+
+enum {
+	OPTION_VERIFY = OPTION_JSON + 1,
+	OPTION_POLL,
+	OPTION_WINDOW,
+	OPTION_TIMEOUT,
+	OPTION_SIZES,
+};
+
+const char *const perf_mode_names[PERF_MODES] = {
+	[PERF_PINGPONG] = "ping-pong",
+	[PERF_UNIDIRECTIONAL] = "unidirectional",
+	[PERF_BIDIRECTIONAL] = "bidirectional",
+};
+
+static const struct argp_option argp_options[] = {
+	{ NULL, 0, NULL, 0, "Both sides:", 1 },
+	{ "board", 'b', "N", 0, "Local board (default 0)", 1 },
+	{ "endpoint", 'e', "N", 0, "Local endpoint (default: server 0, client any)", 1 },
+	{ "serve-forever", 's', NULL, 0, "Server: take the next client when one is done", 1 },
+	{ "wait", 'w', NULL, 0, "Sleep until something happens (default)", 1 },
+	{ "poll", OPTION_POLL, NULL, 0, "Spin instead", 1 },
+	{ "yield", 'y', NULL, 0, "Spin, yielding the processor in between", 1 },
+	{ "aligned", 'a', NULL, 0, "Buffers aligned to 64 KiB", 1 },
+	{ "timeout", OPTION_TIMEOUT, "SECONDS", 0,
+	  "Give a silent other side up (default 30)", 1 },
+	{ "verbose", 'v', NULL, 0, "Say what is being done", 1 },
+
+	{ NULL, 0, NULL, 0, "Client:", 2 },
+	{ "dest", 'd', "HOST", 0, "Be the client of the server on this board, host "
+	  "or MAC address", 2 },
+	{ "remote-endpoint", 'r', "N", 0, "The server's endpoint (default 0)", 2 },
+	{ "unidirectional", 'U', NULL, 0, "Stream to the server instead of ping-pong", 2 },
+	{ "bidirectional", 'B', NULL, 0, "Stream in both directions at once", 2 },
+	{ "verify", OPTION_VERIFY, NULL, 0, "Both sides check every byte", 2 },
+	{ "synchronous", 'Y', NULL, 0, "Send with omx_issend", 2 },
+	{ "window", OPTION_WINDOW, "N", 0, "Messages outstanding in streams "
+	  "(default 64, fewer for large ones)", 2 },
+
+	{ NULL, 0, NULL, 0, "Client, lengths and counts:", 3 },
+	{ "start", 'S', "LENGTH", 0, "First length (default 0)", 3 },
+	{ "end", 'E', "LENGTH", 0, "All lengths are less than this (default 4M + 1)", 3 },
+	{ "multiplier", 'M', "N", 0, "Next length: so many times the last (default 2)", 3 },
+	{ "increment", 'I', "N", 0, "... and so much more (default 0)", 3 },
+	{ "sizes", OPTION_SIZES, "LENGTH,...", 0, "These lengths instead", 3 },
+	{ "iterations", 'N', "N", 0, "Messages per length (default 1000, fewer for "
+	  "large ones)", 3 },
+	{ "warmup", 'W', "N", 0, "Messages before that are not measured (default 10, "
+	  "or a tenth of the iterations)", 3 },
+	{ "pause", 'P', "MS", 0, "Pause before each length (default 0)", 3 },
+	{ "json", OPTION_JSON, "FILE", 0, "Write the results as JSON to FILE; "
+	  "- is standard output, the table then goes to standard error", 3 },
+	{ 0 }
+};
+
+static void parse_sizes(struct argp_state *state, struct settings *settings, char *list)
+{
+	char *word, *rest;
+
+	for (word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+		settings->sizes = reallocarray(settings->sizes, settings->size_count + 1,
+					       sizeof(*settings->sizes));
+		if (!settings->sizes)
+			argp_failure(state, EXIT_FAILURE, 0, "out of memory");
+		settings->sizes[settings->size_count++] = option_size(state, "--sizes", word);
+	}
+	if (!settings->size_count)
+		argp_error(state, "--sizes needs a length");
+}
+
+static uint64_t parse_count(struct argp_state *state, const char *what, const char *text,
+			    uint64_t min, uint64_t max)
+{
+	uint64_t value = option_size(state, what, text);
+
+	if (value < min || value > max)
+		argp_error(state, "%s must be from %llu to %llu", what,
+			   (unsigned long long)min, (unsigned long long)max);
+	return value;
+}
+
+static error_t parse_both(int key, char *argument, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+
+	switch (key) {
+	case 'b':
+		settings->board = option_u32(state, "--board", argument);
+		break;
+	case 'e':
+		settings->endpoint = option_u32(state, "--endpoint", argument);
+		break;
+	case 's':
+		settings->serve_forever = true;
+		break;
+	case 'w':
+		settings->poll = false;
+		break;
+	case OPTION_POLL:
+		settings->poll = true;
+		break;
+	case 'y':
+		settings->poll = settings->yield = true;
+		break;
+	case 'a':
+		settings->aligned = true;
+		break;
+	case OPTION_TIMEOUT:
+		settings->timeout = parse_count(state, "--timeout", argument, 1, 1u << 20);
+		break;
+	case 'v':
+		settings->verbose = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static error_t parse_lengths(int key, char *argument, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+
+	switch (key) {
+	case 'S':
+		settings->start = option_size(state, "--start", argument);
+		break;
+	case 'E':
+		settings->end = option_size(state, "--end", argument);
+		break;
+	case 'M':
+		settings->multiplier = option_size(state, "--multiplier", argument);
+		break;
+	case 'I':
+		settings->increment = option_size(state, "--increment", argument);
+		break;
+	case OPTION_SIZES:
+		parse_sizes(state, settings, argument);
+		break;
+	case 'N':
+		settings->iterations = parse_count(state, "--iterations", argument,
+						   1, NUMBER_LIMIT);
+		break;
+	case 'W':
+		settings->warmup = parse_count(state, "--warmup", argument, 0, NUMBER_LIMIT);
+		break;
+	default:
+		return parse_both(key, argument, state);
+	}
+	return 0;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+
+	switch (key) {
+	case 'd':
+		settings->host = argument;
+		break;
+	case 'r':
+		settings->remote_endpoint = option_u32(state, "--remote-endpoint", argument);
+		break;
+	case 'U':
+		settings->mode = PERF_UNIDIRECTIONAL;
+		break;
+	case 'B':
+		settings->mode = PERF_BIDIRECTIONAL;
+		break;
+	case OPTION_VERIFY:
+		settings->verify = true;
+		break;
+	case 'Y':
+		settings->synchronous = true;
+		break;
+	case OPTION_WINDOW:
+		settings->window = parse_count(state, "--window", argument, 1, WINDOW_LIMIT);
+		break;
+	case 'P':
+		settings->pause_ms = option_u32(state, "--pause", argument);
+		break;
+	case OPTION_JSON:
+		settings->json = argument;
+		break;
+	default:
+		return parse_lengths(key, argument, state);
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse,
+	.doc = "Measure latency and throughput between two nodes.  "
+	       "Start it without arguments on one (the server), then with "
+	       "-d HOST on the other."
+	       "\vLengths may end in k, M or G (powers of 1024).  Times are one "
+	       "way: half a round trip in ping-pong, time per message in "
+	       "streams; MB/s are 1000000 bytes per second.",
+	.children = common_options,
+};
+
+void settings_parse(struct settings *settings, int argc, char **argv)
+{
+	*settings = (struct settings){
+		.endpoint = OMX_ANY_ENDPOINT,
+		.timeout = 30,
+		.end = (4u << 20) + 1,
+		.multiplier = 2,
+		.iterations = AUTOMATIC,
+		.warmup = AUTOMATIC,
+		.window = AUTOMATIC,
+	};
+	options_parse(&argp, argc, argv, settings);
+	if (settings->endpoint == OMX_ANY_ENDPOINT && !settings->host)
+		settings->endpoint = 0;
+}
+
+void settings_free(struct settings *settings)
+{
+	free(settings->sizes);
+}
