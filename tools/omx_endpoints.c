@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 
 #include "device.h"
-#include "json.h"
+#include "jsonout.h"
 #include "options.h"
 
 struct options {

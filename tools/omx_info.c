@@ -8,7 +8,7 @@
 #include "advice.h"
 #include "config.h"
 #include "device.h"
-#include "json.h"
+#include "jsonout.h"
 #include "options.h"
 #include "text.h"
 

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "device.h"
-#include "json.h"
+#include "jsonout.h"
 #include "options.h"
 #include "peers_file.h"
 #include "table.h"

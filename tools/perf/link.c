@@ -142,7 +142,8 @@ static int connect_failed(const char *host, uint32_t endpoint, omx_return_t ret)
 int link_connect(struct link *link, const char *host, uint32_t endpoint)
 {
 	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000 };
-	unsigned int tries = APPEAR_SECONDS * 1000 / RETRY_MS;
+	unsigned int seconds = link->timeout < APPEAR_SECONDS ? link->timeout : APPEAR_SECONDS;
+	unsigned int tries = seconds * 1000 / RETRY_MS;
 	omx_return_t ret;
 
 	while (may_appear(ret = try_connect(link, host, endpoint)) && tries--)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../json.h"
+#include "../jsonout.h"
 #include "link.h"
 #include "report.h"
 

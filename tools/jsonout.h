@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Short forms over json-c.  Out of memory ends the program. */
-#ifndef OMX_TOOLS_JSON_H
-#define OMX_TOOLS_JSON_H
+#ifndef OMX_TOOLS_JSONOUT_H
+#define OMX_TOOLS_JSONOUT_H
 
 #include <json.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <err.h>
 
-#include "json.h"
+#include "jsonout.h"
 #include "omx_abi.h"
 #include "text.h"
 
