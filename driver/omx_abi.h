@@ -202,8 +202,7 @@ struct omx_ioc_send_rndv {
 	__u64	cookie;
 	__u32	channel;
 	__u32	region;
-	__u32	timeout_ms;		/* without any answer of the peer's driver; 0: the endpoint's */
-	__u32	reserved;
+	__u32	reserved[2];
 };
 
 /*
@@ -217,10 +216,8 @@ struct omx_ioc_pull {
 	__u64	cookie;
 	__u32	channel;
 	__u32	region;			/* ours */
-	__u32	remote_region;		/* from the event */
-	__u32	remote_handle;		/* from the event */
+	__u32	remote_message;		/* from the event */
 	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
-	__u32	reserved;
 };
 
 #define OMX_REGION_READ		0x1	/* the network reads it: it is sent from */
@@ -340,10 +337,10 @@ struct omx_event {
 	__u64	length;		/* of the message, or transferred */
 	union {
 		__u32	message;	/* RECV of a medium message: to FETCH it; else 0 */
-		__u32	remote_region;	/* RNDV */
+		__u32	remote_message;	/* RNDV: to PULL it */
 		__u32	session;	/* CONNECTED */
 	};
-	__u32	remote_handle;	/* RNDV */
+	__u32	reserved;
 	__u8	data[OMX_TINY_MAX];	/* RECV of a tiny message */
 };
 

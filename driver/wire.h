@@ -37,8 +37,6 @@ enum omx_wire_type {
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
-/* Why something ended; used on the wire and in events (omx_abi.h OMX_STATUS_*). */
-
 struct omx_wire_head {
 	__u8	version;
 	__u8	type;
@@ -98,14 +96,14 @@ struct omx_wire_rndv {
 	struct omx_wire_sequence sequence;
 	__be64	match_info;
 	__be64	msg_length;
-	__be32	region;		/* to name in PULL */
-	__be32	handle;		/* to name in NOTIFY */
+	__be32	message;	/* to name in PULL and NOTIFY */
+	__be32	reserved;
 } __packed;
 
 struct omx_wire_notify {
 	struct omx_wire_sequence sequence;
 	__be64	xfer_length;
-	__be32	handle;
+	__be32	message;
 	__u8	status;
 	__u8	reserved[3];
 } __packed;
@@ -115,14 +113,18 @@ struct omx_wire_ack {
 	__be16	window;
 	__be32	ack;
 	__be64	sack;		/* bit i: ack + 2 + i has arrived */
+	__u8	flags;
+	__u8	reserved[3];
 } __packed;
 
-/* Frame i of the block starts at offset + i * frame_length of the region. */
+#define OMX_ACK_PROBE		0x01	/* answer with an ack: are you there? */
+
+/* Frame i of the block starts at offset + i * frame_length of the message. */
 struct omx_wire_pull {
 	__be64	offset;
 	__be32	length;		/* of the block */
-	__be32	region;
-	__be32	handle;		/* of the pull; comes back in replies */
+	__be32	message;
+	__be32	pull;		/* comes back in replies */
 	__be32	wanted;		/* bit i: send frame i */
 	__be16	frame_length;
 	__be16	reserved;
@@ -130,7 +132,7 @@ struct omx_wire_pull {
 
 struct omx_wire_pull_reply {
 	__be64	offset;
-	__be32	handle;
+	__be32	pull;
 	__be32	reserved;
 	/* payload */
 } __packed;
@@ -139,7 +141,7 @@ struct omx_wire_nack {
 	__u8	status;
 	__u8	type;		/* of the packet that is refused */
 	__be16	reserved;
-	__be32	handle;		/* of the refused pull, else 0 */
+	__be32	pull;		/* the refused one, else 0 */
 } __packed;
 
 static_assert(sizeof(struct omx_wire_head) == 16);
@@ -150,9 +152,22 @@ static_assert(sizeof(struct omx_wire_sequence) == 16);
 static_assert(sizeof(struct omx_wire_eager) == 32);
 static_assert(sizeof(struct omx_wire_rndv) == 40);
 static_assert(sizeof(struct omx_wire_notify) == 32);
-static_assert(sizeof(struct omx_wire_ack) == 16);
+static_assert(sizeof(struct omx_wire_ack) == 20);
 static_assert(sizeof(struct omx_wire_pull) == 28);
 static_assert(sizeof(struct omx_wire_pull_reply) == 16);
 static_assert(sizeof(struct omx_wire_nack) == 8);
+
+/*
+ * Judges a frame: data points behind the Ethernet header, linear bytes of it
+ * are readable and total were received.  Returns 0, or the OMX_COUNTER_DROP_*
+ * that says what is wrong.  After 0: version and type are known, the whole
+ * body was readable, head.length <= total and covers head and body, types
+ * without payload have none, lengths and offsets inside the body agree with
+ * each other and with the payload.
+ */
+int omx_wire_validate(const void *data, unsigned int linear, unsigned int total);
+
+/* Bytes of head and body of a known type; 0 for others. */
+unsigned int omx_wire_header_length(unsigned int type);
 
 #endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Channels: finding, making, giving up, freeing them.
+ */
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "channel.h"
+#include "compat.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "pull.h"
+#include "receive_eager.h"
+#include "rndv.h"
+#include "send.h"
+
+/* How long close() waits for packets in flight, in steps of a tick or two. */
+#define LINGER		(HZ)
+#define LINGER_STEP	(2)
+
+static u32 peer_hash(u64 mac, u16 endpoint, u32 session)
+{
+	return (u32)mac ^ session ^ endpoint;
+}
+
+struct omx_channel *omx_channel_get(struct omx_endpoint *ep, u32 id)
+{
+	struct omx_channel *ch;
+
+	rcu_read_lock();
+	ch = omx_table_find(&ep->channels, id);
+	if (ch && (ch->id != id || !refcount_inc_not_zero(&ch->ref)))
+		ch = NULL;
+	rcu_read_unlock();
+	return ch;
+}
+
+void omx_channel_put(struct omx_channel *ch)
+{
+	if (refcount_dec_and_test(&ch->ref))
+		kfree_rcu(ch, rcu);
+}
+
+struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
+				     u16 endpoint, u32 session)
+{
+	struct omx_channel *ch;
+
+	hash_for_each_possible_rcu(ep->channels_by_peer, ch, by_peer,
+				   peer_hash(mac, endpoint, session))
+		if (ch->mac == mac && ch->peer_session == session &&
+		    ch->peer_endpoint == endpoint && !READ_ONCE(ch->dead))
+			return ch;
+	return NULL;
+}
+
+static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
+					 u16 endpoint, u32 session)
+{
+	struct omx_channel *ch = kzalloc(sizeof(*ch), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!ch)
+		return NULL;
+	refcount_set(&ch->ref, 1);
+	ch->ep = ep;
+	ch->mac = mac;
+	ch->peer_endpoint = endpoint;
+	ch->peer_session = session;
+	ch->local = omx_iface_mac_is_local(ep->net, mac);
+	ch->mtu_generation = READ_ONCE(ep->iface->peers.generation) - 1;
+	spin_lock_init(&ch->lock);
+	omx_tx_start(&ch->tx, atomic_inc_return(&ep->next_flow) ?: 1);
+	__skb_queue_head_init(&ch->pending);
+	timer_setup(&ch->timer, omx_channel_timer, 0);
+	ch->heard = jiffies;
+	ch->claimed = 1;
+	ch->last_window = OMX_WINDOW;
+	INIT_LIST_HEAD(&ch->rndvs);
+	INIT_LIST_HEAD(&ch->pulls);
+	omx_note_init(&ch->space_note, OMX_EVENT_SEND_SPACE);
+	omx_note_init(&ch->dead_note, OMX_EVENT_CHANNEL_DEAD);
+	return ch;
+}
+
+struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
+				     u16 endpoint, u32 session)
+{
+	struct omx_channel *ch, *other;
+
+	if (READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX) {
+		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
+		return NULL;
+	}
+	ch = channel_alloc(ep, mac, endpoint, session);
+	if (!ch || omx_table_add(&ep->channels, ch, &ch->id,
+				 GFP_ATOMIC | __GFP_NOWARN)) {
+		kfree(ch);
+		omx_count(ep->iface, DROP_NO_MEMORY);
+		return NULL;
+	}
+	ch->space_note.event.channel = ch->id;
+	ch->dead_note.event.channel = ch->id;
+
+	/* Two CPUs may see the first packets of a peer: one channel wins. */
+	spin_lock_bh(&ep->channels_lock);
+	other = omx_channel_find(ep, mac, endpoint, session);
+	if (!other)
+		hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
+			     peer_hash(mac, endpoint, session));
+	spin_unlock_bh(&ep->channels_lock);
+	if (other) {
+		omx_table_remove(&ep->channels, ch->id);
+		omx_channel_put(ch);
+		return other;
+	}
+	return ch;
+}
+
+u32 omx_channel_mtu(struct omx_channel *ch)
+{
+	unsigned int generation = READ_ONCE(ch->ep->iface->peers.generation);
+
+	if (ch->mtu_generation != generation) {
+		WRITE_ONCE(ch->mtu, omx_peer_mtu(ch->ep->iface, ch->mac));
+		WRITE_ONCE(ch->mtu_generation, generation);
+	}
+	return READ_ONCE(ch->mtu);
+}
+
+/* ---- giving up ---- */
+
+/* Takes every packet out of the channel, to be freed without its lock. */
+static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&ch->lock);
+	skb_queue_splice_tail_init(&ch->pending, packets);
+	ch->pending_bytes = 0;
+	for (i = 0; i < OMX_WINDOW; i++) {
+		if (ch->unacked[i])
+			__skb_queue_tail(packets, ch->unacked[i]);
+		if (ch->ahead[i]) {
+			omx_channel_uncharge(ch->ep, ch->ahead[i]);
+			__skb_queue_tail(packets, ch->ahead[i]);
+		}
+		ch->unacked[i] = NULL;
+		ch->ahead[i] = NULL;
+	}
+	omx_partial_drop(ch->ep, &ch->partial);
+	if (ch->window_closed) {
+		ch->window_closed = false;
+		atomic_dec(&ch->ep->closed_windows);
+	}
+}
+
+void omx_channel_fail(struct omx_channel *ch, u8 status)
+{
+	struct omx_endpoint *ep = ch->ep;
+	struct sk_buff_head packets;
+
+	__skb_queue_head_init(&packets);
+	spin_lock_bh(&ch->lock);
+	if (ch->dead) {
+		spin_unlock_bh(&ch->lock);
+		return;
+	}
+	WRITE_ONCE(ch->dead, status);
+	take_packets(ch, &packets);
+	spin_unlock_bh(&ch->lock);
+
+	__skb_queue_purge(&packets);
+	omx_rndvs_fail(ch, status);
+	omx_pulls_fail(ch, status);
+	ch->dead_note.event.status = status;
+	omx_endpoint_post(ep, &ch->dead_note);
+	if (status == OMX_STATUS_UNREACHABLE)
+		omx_count(ep->iface, CHANNEL_TIMEOUT);
+	else
+		omx_count(ep->iface, CHANNEL_REFUSED);
+	/* From here on disconnect may free it: nothing of it is posted any more. */
+	clear_bit_unlock(0, &ch->claimed);
+}
+
+static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
+{
+	struct sk_buff_head packets;
+
+	spin_lock_bh(&ep->channels_lock);
+	hash_del_rcu(&ch->by_peer);
+	spin_unlock_bh(&ep->channels_lock);
+	omx_table_remove(&ep->channels, ch->id);
+	timer_shutdown_sync(&ch->timer);
+
+	__skb_queue_head_init(&packets);
+	spin_lock_bh(&ch->lock);
+	take_packets(ch, &packets);
+	spin_unlock_bh(&ch->lock);
+	__skb_queue_purge(&packets);
+	omx_ring_forget(&ep->ring, &ch->space_note);
+	omx_ring_forget(&ep->ring, &ch->dead_note);
+	omx_channel_put(ch);
+}
+
+/* ---- ioctls ---- */
+
+long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_channel_info info;
+	struct omx_channel *ch;
+
+	if (copy_from_user(&info, arg, sizeof(info)))
+		return -EFAULT;
+	ch = omx_channel_get(ep, info.channel);
+	if (!ch)
+		return -ENOENT;
+	info.mac = ch->mac;
+	info.endpoint = ch->peer_endpoint;
+	info.session = ch->peer_session;
+	info.flags = (ch->local ? OMX_CHANNEL_LOCAL : 0) |
+		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0);
+	omx_channel_put(ch);
+	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_disconnect disconnect;
+	struct omx_channel *ch;
+
+	if (copy_from_user(&disconnect, arg, sizeof(disconnect)))
+		return -EFAULT;
+	if (disconnect.reserved)
+		return -EINVAL;
+	ch = omx_channel_get(ep, disconnect.channel);
+	if (!ch)
+		return -ENOENT;
+	omx_rndvs_fail(ch, OMX_STATUS_ABORTED);
+	omx_pulls_fail(ch, OMX_STATUS_ABORTED);
+	if (READ_ONCE(ch->dead) && omx_channel_claim(ch))
+		channel_free(ep, ch);
+	omx_channel_put(ch);
+	return 0;
+}
+
+/* ---- the endpoint closes ---- */
+
+static bool is_draining(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	bool draining = false;
+	u32 slot = 0;
+
+	while (!draining && (ch = omx_table_next(&ep->channels, &slot))) {
+		spin_lock_bh(&ch->lock);
+		draining = !ch->dead && (omx_tx_in_flight(&ch->tx) ||
+					 !skb_queue_empty(&ch->pending));
+		spin_unlock_bh(&ch->lock);
+	}
+	return draining;
+}
+
+static void say_closed(struct omx_channel *ch)
+{
+	struct omx_wire_nack *nack;
+	struct sk_buff *skb;
+
+	if (READ_ONCE(ch->dead))
+		return;
+	skb = omx_channel_packet(ch, OMX_WIRE_NACK, sizeof(*nack), GFP_KERNEL);
+	if (!skb)
+		return;
+	nack = omx_packet_body(skb);
+	nack->status = OMX_STATUS_CLOSED;
+	omx_packet_xmit(ch->ep->iface, skb);
+}
+
+void omx_channels_linger(struct omx_endpoint *ep)
+{
+	unsigned long until = jiffies + min_t(unsigned long, LINGER, ep->timeout);
+
+	while (!omx_endpoint_is_dead(ep) && is_draining(ep) &&
+	       time_before(jiffies, until))
+		schedule_timeout_uninterruptible(LINGER_STEP);
+}
+
+void omx_channels_say_closed(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	while ((ch = omx_table_next(&ep->channels, &slot)))
+		say_closed(ch);
+}
+
+void omx_channels_destroy(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	while ((ch = omx_table_next(&ep->channels, &slot)))
+		channel_free(ep, ch);
+}

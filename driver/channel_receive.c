@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Channels, the receiving half: acks taken in and given out, order restored,
+ * packets delivered.
+ */
+#include "channel.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "pull.h"
+#include "receive_eager.h"
+#include "rndv.h"
+#include "send.h"
+
+#define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
+#define REORDER		3	/* later packets acked before one counts as lost */
+
+void omx_channel_charge(struct omx_endpoint *ep, struct sk_buff *skb)
+{
+	if (omx_packet_cb(skb)->charged)
+		return;
+	omx_packet_cb(skb)->charged = true;
+	atomic_add(skb->truesize, &ep->held);
+}
+
+void omx_channel_uncharge(struct omx_endpoint *ep, struct sk_buff *skb)
+{
+	if (!omx_packet_cb(skb)->charged)
+		return;
+	omx_packet_cb(skb)->charged = false;
+	atomic_sub(skb->truesize, &ep->held);
+}
+
+static void close_window(struct omx_channel *ch)
+{
+	if (ch->window_closed)
+		return;
+	ch->window_closed = true;
+	atomic_inc(&ch->ep->closed_windows);
+	/* The program's next look at the ring ends in a kick. */
+	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
+	omx_count(ch->ep->iface, WINDOW_CLOSED);
+}
+
+/* What one more round of packets may need is free, or nothing is let in. */
+u32 omx_channel_window(struct omx_channel *ch)
+{
+	struct omx_endpoint *ep = ch->ep;
+
+	lockdep_assert_held(&ch->lock);
+	if (!ch->window_closed && atomic_read(&ep->held) < OMX_HELD_MAX &&
+	    omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4)
+		return OMX_WINDOW;
+	close_window(ch);
+	return 0;
+}
+
+static bool may_reopen(struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2;
+}
+
+/* ---- acks of what we sent ---- */
+
+static void mark_acked(struct omx_channel *ch, u32 first, int count,
+		       struct sk_buff_head *freed)
+{
+	struct omx_packet_cb *cb;
+	struct sk_buff *skb;
+	u32 seq;
+
+	for (seq = first; count--; seq++) {
+		skb = ch->unacked[seq % OMX_WINDOW];
+		ch->unacked[seq % OMX_WINDOW] = NULL;
+		if (!skb)
+			continue;
+		cb = omx_packet_cb(skb);
+		if (!count && !cb->resent)
+			omx_rtt_sample(&ch->rtt, jiffies_to_usecs(jiffies - cb->sent));
+		__skb_queue_tail(freed, skb);
+	}
+}
+
+/* The peer threw away what came while its window was closed. */
+static void retransmit_refused(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	u32 seq;
+
+	for (seq = ch->tx.acked + 1; seq != ch->tx.next; seq++) {
+		if (!omx_tx_is_missing(&ch->tx, seq))
+			continue;
+		omx_channel_retransmit(ch, seq, out);
+		omx_count(ch->ep->iface, RETRANSMIT_SACK);
+	}
+}
+
+static void wake_sender(struct omx_channel *ch)
+{
+	if (!ch->want_space || !skb_queue_empty(&ch->pending))
+		return;
+	ch->want_space = false;
+	omx_endpoint_post(ch->ep, &ch->space_note);
+}
+
+static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
+		     struct sk_buff_head *out, struct sk_buff_head *freed)
+{
+	u32 first = ch->tx.acked + 1;
+	bool opened;
+	int newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
+
+	if (newly < 0) {
+		omx_count(ch->ep->iface, DROP_ACK);
+		return;
+	}
+	if (newly) {
+		ch->rtt.backoff = 0;
+		mark_acked(ch, first, newly, freed);
+		ch->retransmit_at = jiffies +
+			usecs_to_jiffies(omx_rtt_timeout_us(&ch->rtt));
+	}
+	if (opened)
+		retransmit_refused(ch, out);
+	if (!skb_queue_empty(&ch->pending))
+		omx_channel_transmit(ch, out);
+	wake_sender(ch);
+}
+
+/* A packet that several later ones have overtaken is lost: send it again. */
+static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
+		      struct sk_buff_head *out)
+{
+	struct omx_packet_cb *cb;
+	u32 seq, highest;
+
+	omx_tx_sacked(&ch->tx, ack, sack);
+	highest = omx_tx_highest(&ch->tx);
+	for (seq = ch->tx.acked + 1; (s32)(highest - seq) >= REORDER; seq++) {
+		struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
+
+		if (!skb || !omx_tx_is_missing(&ch->tx, seq))
+			continue;
+		cb = omx_packet_cb(skb);
+		if (cb->resent && time_before(jiffies, cb->sent + 2 +
+					      usecs_to_jiffies(ch->rtt.srtt)))
+			continue;
+		omx_channel_retransmit(ch, seq, out);
+		omx_count(ch->ep->iface, RETRANSMIT_SACK);
+	}
+}
+
+/* ---- delivery ---- */
+
+/* False: there is no room for it now; it stays where it is. */
+static bool deliver(struct omx_channel *ch, struct sk_buff *skb)
+{
+	switch (omx_packet_head(skb)->type) {
+	case OMX_WIRE_EAGER:
+		return omx_receive_eager(ch, skb);
+	case OMX_WIRE_RNDV:
+		return omx_receive_rndv(ch, skb);
+	default:
+		return omx_receive_notify(ch, skb);
+	}
+}
+
+/* Hands on what is in order now. */
+static void deliver_ready(struct omx_channel *ch)
+{
+	struct sk_buff **slot = &ch->ahead[ch->rx.next % OMX_WINDOW];
+
+	while (*slot) {
+		struct sk_buff *skb = *slot;
+
+		omx_channel_uncharge(ch->ep, skb);
+		*slot = NULL;
+		if (!deliver(ch, skb)) {
+			*slot = skb;
+			omx_channel_charge(ch->ep, skb);
+			close_window(ch);
+			ch->ack_now = true;
+			return;
+		}
+		omx_rx_advance(&ch->rx);
+		slot = &ch->ahead[ch->rx.next % OMX_WINDOW];
+	}
+}
+
+static void restart_receiving(struct omx_channel *ch, u16 flow,
+			      struct sk_buff_head *freed)
+{
+	unsigned int i;
+
+	for (i = 0; i < OMX_WINDOW; i++) {
+		if (!ch->ahead[i])
+			continue;
+		omx_channel_uncharge(ch->ep, ch->ahead[i]);
+		__skb_queue_tail(freed, ch->ahead[i]);
+		ch->ahead[i] = NULL;
+	}
+	omx_partial_drop(ch->ep, &ch->partial);
+	omx_rx_start(&ch->rx, flow);
+}
+
+/* Takes the packet in.  Consumes skb. */
+static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
+		   struct sk_buff_head *freed)
+{
+	struct omx_iface *iface = ch->ep->iface;
+	enum omx_rx_verdict verdict = omx_rx_judge(&ch->rx, flow, seq);
+	struct sk_buff **slot = &ch->ahead[seq % OMX_WINDOW];
+
+	if (verdict == OMX_RX_NEXT && *slot)
+		verdict = OMX_RX_DUPLICATE;	/* here, but there was no room */
+	switch (verdict) {
+	case OMX_RX_NEXT:
+	case OMX_RX_AHEAD:
+		if (atomic_read(&ch->ep->held) > 2 * OMX_HELD_MAX) {
+			omx_count(iface, DROP_RING_FULL);
+			close_window(ch);
+			break;
+		}
+		*slot = skb;
+		if (verdict == OMX_RX_NEXT) {
+			deliver_ready(ch);
+			if (++ch->ack_count >= ACK_EVERY)
+				ch->ack_now = true;
+			return;
+		}
+		omx_channel_charge(ch->ep, skb);
+		omx_rx_keep(&ch->rx, seq);
+		ch->ack_now = true;
+		return;
+	case OMX_RX_DUPLICATE:
+		omx_count(iface, DROP_DUPLICATE);
+		break;
+	case OMX_RX_BEYOND:
+		omx_count(iface, DROP_WINDOW);
+		break;
+	case OMX_RX_STALE:
+		omx_count(iface, DROP_FLOW);
+		__skb_queue_tail(freed, skb);
+		return;
+	}
+	ch->ack_now = true;
+	__skb_queue_tail(freed, skb);
+}
+
+/* ---- frames ---- */
+
+struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
+				   const struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+
+	return omx_channel_find(ep, omx_mac_read(eth_hdr(skb)->h_source),
+				be16_to_cpu(head->src_endpoint),
+				be32_to_cpu(head->src_session));
+}
+
+static struct omx_channel *channel_for(struct omx_endpoint *ep,
+				       const struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+
+	return ch ?: omx_channel_make(ep, omx_mac_read(eth_hdr(skb)->h_source),
+				      be16_to_cpu(head->src_endpoint),
+				      be32_to_cpu(head->src_session));
+}
+
+void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			       struct sk_buff *skb)
+{
+	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	struct omx_channel *ch = channel_for(ep, skb);
+	u16 flow = be16_to_cpu(sequence->flow);
+	struct sk_buff_head out, freed;
+
+	if (!ch) {
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_head_init(&out);
+	__skb_queue_head_init(&freed);
+	omx_packet_cb(skb)->charged = false;
+
+	spin_lock(&ch->lock);
+	if (ch->dead) {
+		spin_unlock(&ch->lock);
+		omx_count(iface, DROP_CHANNEL_DEAD);
+		kfree_skb(skb);
+		return;
+	}
+	ch->heard = jiffies;
+	if (sequence->ack_flow)
+		take_ack(ch, be16_to_cpu(sequence->ack_flow),
+			 be32_to_cpu(sequence->ack),
+			 be16_to_cpu(sequence->window), &out, &freed);
+	if (omx_rx_flow_is_newer(&ch->rx, flow))
+		restart_receiving(ch, flow, &freed);
+	accept(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+	if (ch->ack_now)
+		omx_channel_add_ack(ch, 0, &out);
+	else if (ch->ack_count)
+		omx_channel_arm(ch, jiffies + 1);
+	spin_unlock(&ch->lock);
+
+	omx_channel_xmit(ch, &out);
+	__skb_queue_purge(&freed);
+}
+
+void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			 struct sk_buff *skb)
+{
+	const struct omx_wire_ack *ack = omx_packet_body(skb);
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+	struct sk_buff_head out, freed;
+	u32 acked = be32_to_cpu(ack->ack);
+
+	if (!ch) {
+		omx_count(iface, DROP_NO_CHANNEL);
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_head_init(&out);
+	__skb_queue_head_init(&freed);
+
+	spin_lock(&ch->lock);
+	if (!ch->dead) {
+		ch->heard = jiffies;
+		if (ack->flow) {
+			take_ack(ch, be16_to_cpu(ack->flow), acked,
+				 be16_to_cpu(ack->window), &out, &freed);
+			if (be16_to_cpu(ack->flow) == ch->tx.flow)
+				take_sack(ch, acked, be64_to_cpu(ack->sack), &out);
+		}
+		if (ack->flags & OMX_ACK_PROBE)
+			omx_channel_add_ack(ch, 0, &out);
+	}
+	spin_unlock(&ch->lock);
+
+	kfree_skb(skb);
+	omx_channel_xmit(ch, &out);
+	__skb_queue_purge(&freed);
+}
+
+void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			  struct sk_buff *skb)
+{
+	const struct omx_wire_nack *nack = omx_packet_body(skb);
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+	u8 status = nack->status;
+
+	if (!ch || !status || status >= OMX_STATUSES)
+		omx_count(iface, DROP_NACK);
+	else if (nack->pull)
+		omx_pull_refused(ch, be32_to_cpu(nack->pull), status);
+	else
+		omx_channel_fail(ch, status);
+	kfree_skb(skb);
+}
+
+/* ---- room again ---- */
+
+static void reopen(struct omx_channel *ch)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&ch->lock);
+	if (ch->window_closed && !ch->dead) {
+		ch->window_closed = false;
+		atomic_dec(&ch->ep->closed_windows);
+		ch->ack_now = false;
+		deliver_ready(ch);
+		omx_channel_add_ack(ch, 0, &out);
+	}
+	spin_unlock_bh(&ch->lock);
+	omx_channel_xmit(ch, &out);
+}
+
+void omx_channels_reopen(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	if (!atomic_read(&ep->closed_windows) || !may_reopen(ep))
+		return;
+	rcu_read_lock();
+	while ((ch = omx_table_next(&ep->channels, &slot)))
+		reopen(ch);
+	rcu_read_unlock();
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Channels, the sending half: numbering, retransmission, the timer.
+ */
+#include "channel.h"
+#include "compat.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "send.h"
+
+#define PENDING_MAX	(512 * 1024)	/* bytes behind the window */
+#define RETRANSMIT_MAX	4		/* packets sent again by one timeout */
+#define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
+
+struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
+				   unsigned int body, gfp_t gfp)
+{
+	struct omx_wire_head *head;
+	struct sk_buff *skb;
+
+	skb = omx_packet_alloc(ch->ep->iface, ch->mac, type, body, gfp);
+	if (!skb)
+		return NULL;
+	head = omx_packet_head(skb);
+	head->dst_endpoint = cpu_to_be16(ch->peer_endpoint);
+	head->src_endpoint = cpu_to_be16(ch->ep->index);
+	head->dst_session = cpu_to_be32(ch->peer_session);
+	head->src_session = cpu_to_be32(ch->ep->session);
+	return skb;
+}
+
+/* Starts the timer or moves it earlier; later is what its handler decides. */
+void omx_channel_arm(struct omx_channel *ch, unsigned long when)
+{
+	lockdep_assert_held(&ch->lock);
+	if (ch->dead || omx_endpoint_is_dead(ch->ep))
+		return;
+	if (!timer_pending(&ch->timer) || time_before(when, ch->timer.expires))
+		mod_timer(&ch->timer, when);
+}
+
+static unsigned long retransmit_delay(const struct omx_channel *ch)
+{
+	return usecs_to_jiffies(omx_rtt_timeout_us(&ch->rtt));
+}
+
+void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(out)))
+		omx_packet_xmit(ch->ep->iface, skb);
+}
+
+/* The last words before a packet leaves: its number and our latest ack. */
+static void number(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	u32 window = omx_channel_window(ch);
+
+	sequence->flow = cpu_to_be16(ch->tx.flow);
+	sequence->seq = cpu_to_be32(ch->tx.next);
+	sequence->ack_flow = cpu_to_be16(ch->rx.flow);
+	sequence->ack = cpu_to_be32(ch->rx.next - 1);
+	sequence->window = cpu_to_be16(window);
+	ch->ack_count = 0;
+}
+
+static void send_clone(struct omx_channel *ch, struct sk_buff *skb,
+		       struct sk_buff_head *out)
+{
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	omx_packet_cb(skb)->sent = jiffies;
+	if (clone)
+		__skb_queue_tail(out, clone);
+	/* else: as good as lost on the wire, the timer sends it again */
+}
+
+void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	while (omx_tx_may_send(&ch->tx) && (skb = __skb_dequeue(&ch->pending))) {
+		ch->pending_bytes -= skb->len;
+		if (!omx_tx_in_flight(&ch->tx)) {
+			ch->retransmit_at = jiffies + retransmit_delay(ch);
+			omx_channel_arm(ch, ch->retransmit_at);
+		}
+		number(ch, skb);
+		omx_packet_cb(skb)->resent = false;
+		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
+		ch->tx.next++;
+		send_clone(ch, skb, out);
+	}
+}
+
+void omx_channel_retransmit(struct omx_channel *ch, u32 seq,
+			    struct sk_buff_head *out)
+{
+	struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
+
+	lockdep_assert_held(&ch->lock);
+	if (!skb)
+		return;
+	omx_packet_cb(skb)->resent = true;
+	send_clone(ch, skb, out);
+}
+
+void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
+			 struct sk_buff_head *out)
+{
+	struct omx_wire_ack *ack;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	skb = omx_channel_packet(ch, OMX_WIRE_ACK, sizeof(*ack),
+				 GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return;		/* the peer will ask by sending again */
+	ack = omx_packet_body(skb);
+	ack->flow = cpu_to_be16(ch->rx.flow);
+	ack->ack = cpu_to_be32(ch->rx.next - 1);
+	ack->sack = cpu_to_be64(ch->rx.ahead);
+	ack->window = cpu_to_be16(omx_channel_window(ch));
+	ack->flags = flags;
+	ch->ack_count = 0;
+	ch->ack_now = false;
+	__skb_queue_tail(out, skb);
+}
+
+int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+	struct sk_buff_head out;
+	struct sk_buff *skb;
+	int error = 0;
+
+	__skb_queue_head_init(&out);
+	/* One run of softirqs behind all frames, not one behind each. */
+	local_bh_disable();
+	spin_lock(&ch->lock);
+	if (ch->dead) {
+		error = -ENOTCONN;
+	} else {
+		skb_queue_walk(packets, skb)
+			ch->pending_bytes += skb->len;
+		skb_queue_splice_tail_init(packets, &ch->pending);
+		omx_channel_transmit(ch, &out);
+	}
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	local_bh_enable();
+	__skb_queue_purge(packets);
+	return error;
+}
+
+int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct sk_buff_head packets;
+
+	__skb_queue_head_init(&packets);
+	__skb_queue_tail(&packets, skb);
+	return omx_channel_send(ch, &packets);
+}
+
+bool omx_channel_has_space(struct omx_channel *ch, u32 length)
+{
+	bool space = true;
+
+	/* A glance without the lock will do for the common case. */
+	if (READ_ONCE(ch->pending_bytes) + length <= PENDING_MAX)
+		return true;
+	spin_lock_bh(&ch->lock);
+	if (!ch->dead && ch->pending_bytes &&
+	    ch->pending_bytes + length > PENDING_MAX) {
+		ch->want_space = true;
+		space = false;
+	}
+	spin_unlock_bh(&ch->lock);
+	return space;
+}
+
+/* ---- the timer ---- */
+
+static unsigned long probe_interval(const struct omx_channel *ch)
+{
+	return max_t(unsigned long, 1,
+		     min_t(unsigned long, PROBE_INTERVAL, ch->ep->timeout / 4));
+}
+
+void omx_channel_watch(struct omx_channel *ch)
+{
+	spin_lock_bh(&ch->lock);
+	omx_channel_arm(ch, jiffies + probe_interval(ch));
+	spin_unlock_bh(&ch->lock);
+}
+
+static bool is_waiting(const struct omx_channel *ch)
+{
+	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls);
+}
+
+static bool peer_is_lost(const struct omx_channel *ch)
+{
+	return (omx_tx_in_flight(&ch->tx) || is_waiting(ch)) &&
+	       time_after(jiffies, ch->heard + ch->ep->timeout);
+}
+
+static void retransmit_oldest(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	u32 seq = ch->tx.acked + 1;
+	int left = RETRANSMIT_MAX;
+
+	for (; left && seq != ch->tx.next; seq++) {
+		if (!omx_tx_is_missing(&ch->tx, seq))
+			continue;
+		omx_channel_retransmit(ch, seq, out);
+		omx_count(ch->ep->iface, RETRANSMIT_TIMEOUT);
+		left--;
+		if (ch->rtt.backoff)
+			break;		/* still no answer: one probe is enough */
+	}
+	if (ch->rtt.backoff < 16)
+		ch->rtt.backoff++;
+	ch->retransmit_at = jiffies + retransmit_delay(ch);
+}
+
+/* Returns when to look again, or false: nothing is under way. */
+static bool timer_work(struct omx_channel *ch, unsigned long *next,
+		       struct sk_buff_head *out)
+{
+	unsigned long now = jiffies;
+	bool active = false;
+
+	if (ch->ack_count)
+		omx_channel_add_ack(ch, 0, out);
+	if (is_waiting(ch)) {
+		*next = now + probe_interval(ch);
+		active = true;
+		if (time_after_eq(now, ch->heard + probe_interval(ch)) &&
+		    time_after_eq(now, ch->probed + probe_interval(ch))) {
+			ch->probed = now;
+			omx_channel_add_ack(ch, OMX_ACK_PROBE, out);
+		}
+	}
+	if (omx_tx_in_flight(&ch->tx)) {
+		if (time_after_eq(now, ch->retransmit_at))
+			retransmit_oldest(ch, out);
+		if (!active || time_before(ch->retransmit_at, *next))
+			*next = ch->retransmit_at;
+		active = true;
+	}
+	return active;
+}
+
+void omx_channel_timer(struct timer_list *timer)
+{
+	struct omx_channel *ch = omx_timer_container(ch, timer, timer);
+	struct sk_buff_head out;
+	unsigned long next;
+	bool lost;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&ch->lock);
+	if (ch->dead || omx_endpoint_is_dead(ch->ep)) {
+		spin_unlock_bh(&ch->lock);
+		return;
+	}
+	lost = peer_is_lost(ch);
+	if (!lost && timer_work(ch, &next, &out))
+		omx_channel_arm(ch, next);
+	spin_unlock_bh(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	if (lost)
+		omx_channel_fail(ch, OMX_STATUS_UNREACHABLE);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/omx: an open file asks questions and may become one endpoint.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "chardev.h"
+#include "compat.h"
+#include "connect.h"
+#include "channel.h"
+#include "endpoint.h"
+#include "pull.h"
+#include "query.h"
+#include "receive_eager.h"
+#include "region.h"
+#include "rndv.h"
+#include "send_eager.h"
+
+struct omx_file {
+	struct net *net;
+	struct mutex open_lock;		/* one OMX_IOC_OPEN wins */
+	struct omx_endpoint *ep;	/* set once; pairs: endpoint_of() */
+};
+
+static int omx_file_open(struct inode *inode, struct file *file)
+{
+	struct omx_file *of = kzalloc(sizeof(*of), GFP_KERNEL);
+
+	if (!of)
+		return -ENOMEM;
+	mutex_init(&of->open_lock);
+	of->net = get_net(current->nsproxy->net_ns);
+	file->private_data = of;
+	return 0;
+}
+
+static int omx_file_release(struct inode *inode, struct file *file)
+{
+	struct omx_file *of = file->private_data;
+
+	if (of->ep)
+		omx_endpoint_close(of->ep);
+	put_net(of->net);
+	mutex_destroy(&of->open_lock);
+	kfree(of);
+	return 0;
+}
+
+static struct omx_endpoint *endpoint_of(struct file *file)
+{
+	struct omx_file *of = file->private_data;
+
+	/* Pairs with the release in become_endpoint(). */
+	return smp_load_acquire(&of->ep);
+}
+
+static long become_endpoint(struct omx_file *of, void __user *arg)
+{
+	struct omx_ioc_open open;
+	struct omx_endpoint *ep;
+
+	if (copy_from_user(&open, arg, sizeof(open)))
+		return -EFAULT;
+
+	mutex_lock(&of->open_lock);
+	ep = of->ep ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
+	if (!IS_ERR(ep))
+		smp_store_release(&of->ep, ep);	/* pairs: endpoint_of() */
+	mutex_unlock(&of->open_lock);
+	if (IS_ERR(ep))
+		return PTR_ERR(ep);
+	/* On failure the program closes the file: there is nothing to undo. */
+	return copy_to_user(arg, &open, sizeof(open)) ? -EFAULT : 0;
+}
+
+static long wakeup(struct omx_endpoint *ep, void __user *arg)
+{
+	return omx_endpoint_wakeup(ep);
+}
+
+static long kick(struct omx_endpoint *ep, void __user *arg)
+{
+	return omx_endpoint_kick(ep);
+}
+
+struct handler {
+	unsigned int cmd;
+	int (*query)(struct net *net, void __user *arg);
+	long (*run)(struct omx_endpoint *ep, void __user *arg);
+};
+
+#define QUERY(cmd, function)	[_IOC_NR(cmd)] = { cmd, .query = function }
+#define RUN(cmd, function)	[_IOC_NR(cmd)] = { cmd, .run = function }
+
+static const struct handler handlers[] = {
+	QUERY(OMX_IOC_INFO,		omx_query_info),
+	QUERY(OMX_IOC_BOARD,		omx_query_board),
+	QUERY(OMX_IOC_BOARD_NAME,	omx_query_board_name),
+	QUERY(OMX_IOC_ENDPOINT_INFO,	omx_query_endpoint_info),
+	QUERY(OMX_IOC_COUNTERS,		omx_query_counters),
+	QUERY(OMX_IOC_COUNTER_LABEL,	omx_query_counter_label),
+	QUERY(OMX_IOC_COUNTERS_CLEAR,	omx_query_counters_clear),
+	QUERY(OMX_IOC_PEER,		omx_query_peer),
+	QUERY(OMX_IOC_PEER_BY_MAC,	omx_query_peer_by_mac),
+	QUERY(OMX_IOC_PEER_BY_NAME,	omx_query_peer_by_name),
+	QUERY(OMX_IOC_PEER_ADD,		omx_query_peer_add),
+	QUERY(OMX_IOC_PEER_REMOVE,	omx_query_peer_remove),
+	RUN(OMX_IOC_CONNECT,		omx_connect),
+	RUN(OMX_IOC_CHANNEL_INFO,	omx_channel_info),
+	RUN(OMX_IOC_DISCONNECT,		omx_channel_disconnect),
+	RUN(OMX_IOC_SEND,		omx_send_eager),
+	RUN(OMX_IOC_SEND_RNDV,		omx_rndv_send),
+	RUN(OMX_IOC_PULL,		omx_pull),
+	RUN(OMX_IOC_REGION_CREATE,	omx_region_create),
+	RUN(OMX_IOC_REGION_DESTROY,	omx_region_destroy),
+	RUN(OMX_IOC_FETCH,		omx_fetch),
+	RUN(OMX_IOC_WAIT,		omx_endpoint_wait),
+	RUN(OMX_IOC_WAKEUP,		wakeup),
+	RUN(OMX_IOC_KICK,		kick),
+};
+
+static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct omx_file *of = file->private_data;
+	const struct handler *handler;
+	struct omx_endpoint *ep;
+	unsigned int nr = _IOC_NR(cmd);
+
+	if (cmd == OMX_IOC_OPEN)
+		return become_endpoint(of, (void __user *)arg);
+	if (nr >= ARRAY_SIZE(handlers))
+		return -ENOTTY;
+	handler = &handlers[array_index_nospec(nr, ARRAY_SIZE(handlers))];
+	if (!handler->cmd || handler->cmd != cmd)
+		return -ENOTTY;
+	if (handler->query)
+		return handler->query(of->net, (void __user *)arg);
+
+	ep = endpoint_of(file);
+	if (!ep)
+		return -EBADFD;
+	if (omx_endpoint_is_dead(ep))
+		return -ENODEV;
+	return handler->run(ep, (void __user *)arg);
+}
+
+static int omx_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
+
+	if (!ep)
+		return -EBADFD;
+	omx_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_pgoff = 0;
+	switch (offset) {
+	case OMX_MAP_USER:
+		return remap_vmalloc_range(vma, ep->ring.user, 0);
+	case OMX_MAP_RING:
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		omx_vm_flags_clear(vma, VM_MAYWRITE);
+		return remap_vmalloc_range(vma, ep->ring.kernel, 0);
+	default:
+		return -EINVAL;
+	}
+}
+
+static __poll_t omx_file_poll(struct file *file, poll_table *table)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+
+	if (!ep)
+		return EPOLLERR;
+	poll_wait(file, &ep->wait, table);
+	if (omx_endpoint_is_dead(ep))
+		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
+	return omx_ring_room(&ep->ring) < OMX_RING_SLOTS ?
+		EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations omx_file_operations = {
+	.owner		= THIS_MODULE,
+	.open		= omx_file_open,
+	.release	= omx_file_release,
+	.unlocked_ioctl	= omx_file_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.mmap		= omx_file_mmap,
+	.poll		= omx_file_poll,
+	.llseek		= noop_llseek,
+};
+
+static struct miscdevice omx_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "omx",
+	.mode	= 0666,
+	.fops	= &omx_file_operations,
+};
+
+int omx_chardev_init(void)
+{
+	return misc_register(&omx_device);
+}
+
+void omx_chardev_exit(void)
+{
+	misc_deregister(&omx_device);
+}

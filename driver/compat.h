@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels we build on (6.1 ... 7.2).  The only file
+ * that asks for the version.
+ */
+#ifndef OMX_COMPAT_H
+#define OMX_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/timer.h>
+#include <linux/version.h>
+
+/* 6.16 renamed from_timer(). */
+#ifdef timer_container_of
+#define omx_timer_container	timer_container_of
+#else
+#define omx_timer_container	from_timer
+#endif
+
+/* 6.3 made vm_flags read-only. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void omx_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void omx_vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#else
+#define omx_vm_flags_set	vm_flags_set
+#define omx_vm_flags_clear	vm_flags_clear
+#endif
+
+/* 6.13 brought hrtimer_setup(). */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void omx_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*function)(struct hrtimer *),
+				     clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#else
+#define omx_hrtimer_setup	hrtimer_setup
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Learning which session runs on a peer's endpoint.  The driver answers for
+ * its endpoints, keys included: no program needs to look.
+ */
+#ifndef OMX_CONNECT_H
+#define OMX_CONNECT_H
+
+struct omx_endpoint;
+struct omx_iface;
+struct sk_buff;
+
+/* Process context. */
+long omx_connect(struct omx_endpoint *ep, void __user *arg);
+void omx_connects_destroy(struct omx_endpoint *ep);
+
+/* Softirq, RCU read lock held; validated frames. */
+void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb);
+void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			   struct sk_buff *skb);
+
+#endif

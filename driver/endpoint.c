@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+#define pr_fmt(fmt) "omx: " fmt
+
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "channel.h"
+#include "compat.h"
+#include "connect.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "pull.h"
+#include "receive_eager.h"
+#include "region.h"
+#include "rndv.h"
+#include "send_eager.h"
+
+/*
+ * How long a rendezvous may lie in the ring before the helper thread is woken
+ * to take it: a program that polls is quicker, one that computes is not.
+ */
+#define HELPER_DELAY_NS		(50 * NSEC_PER_USEC)
+
+static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
+{
+	struct omx_endpoint *ep = container_of(timer, struct omx_endpoint,
+					       helper_timer);
+	u32 tail = READ_ONCE(ep->ring.user->utail);
+
+	if ((s32)(READ_ONCE(ep->rndv_head) - tail) > 0) {
+		omx_count(ep->iface, HELPER_WAKEUP);
+		WRITE_ONCE(ep->helper_due, true);
+		wake_up_interruptible(&ep->helper_wait);
+	}
+	return HRTIMER_NORESTART;
+}
+
+/* ---- open ---- */
+
+static void init_tables(struct omx_endpoint *ep)
+{
+	omx_table_init(&ep->channels);
+	omx_table_init(&ep->regions);
+	omx_table_init(&ep->pulls);
+	omx_table_init(&ep->rndvs);
+	omx_table_init(&ep->messages);
+	omx_table_init(&ep->connects);
+}
+
+static void destroy_tables(struct omx_endpoint *ep)
+{
+	omx_table_destroy(&ep->connects);
+	omx_table_destroy(&ep->messages);
+	omx_table_destroy(&ep->rndvs);
+	omx_table_destroy(&ep->pulls);
+	omx_table_destroy(&ep->regions);
+	omx_table_destroy(&ep->channels);
+}
+
+static struct omx_endpoint *endpoint_alloc(struct net *net,
+					   const struct omx_ioc_open *open)
+{
+	struct omx_endpoint *ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	u32 ms = open->timeout_ms ?: OMX_TIMEOUT_DEFAULT_MS;
+
+	if (!ep)
+		return NULL;
+	if (omx_ring_init(&ep->ring)) {
+		kfree(ep);
+		return NULL;
+	}
+	ep->net = net;
+	ep->key = open->key;
+	ep->timeout = msecs_to_jiffies(min_t(u32, ms, INT_MAX));
+	do {
+		ep->session = get_random_u32();
+	} while (!ep->session);
+	ep->owner = get_pid(task_tgid(current));
+	get_task_comm(ep->command, current);
+	init_waitqueue_head(&ep->wait);
+	init_waitqueue_head(&ep->helper_wait);
+	omx_hrtimer_setup(&ep->helper_timer, helper_timer_fired,
+			  CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	hash_init(ep->channels_by_peer);
+	spin_lock_init(&ep->channels_lock);
+	mutex_init(&ep->tx_lock);
+	init_tables(ep);
+	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);
+	return ep;
+}
+
+static void endpoint_free(struct omx_endpoint *ep)
+{
+	omx_tx_pool_destroy(&ep->tx_pool);
+	omx_ring_destroy(&ep->ring);
+	destroy_tables(ep);
+	mutex_destroy(&ep->tx_lock);
+	put_pid(ep->owner);
+	kfree(ep);
+}
+
+/* Takes the wanted slot, or the lowest free one.  Negative: none. */
+static int take_slot(struct omx_iface *iface, struct omx_endpoint *ep, u32 wanted)
+{
+	u32 first = wanted == OMX_ANY ? 0 : wanted;
+	u32 last = wanted == OMX_ANY ? OMX_ENDPOINT_MAX - 1 : wanted;
+	int error = -EBUSY;
+	u32 i;
+
+	spin_lock_bh(&iface->endpoints_lock);
+	if (iface->detaching) {
+		error = -ENODEV;
+		goto out;
+	}
+	for (i = first; i <= last; i++) {
+		if (rcu_access_pointer(iface->endpoints[i]))
+			continue;
+		ep->index = i;
+		ep->iface = iface;
+		rcu_assign_pointer(iface->endpoints[i], ep);
+		error = 0;
+		break;
+	}
+out:
+	spin_unlock_bh(&iface->endpoints_lock);
+	return error;
+}
+
+static void publish_board(struct omx_endpoint *ep)
+{
+	struct omx_iface *iface = ep->iface;
+
+	rcu_read_lock();
+	if (!READ_ONCE(iface->detaching)) {
+		WRITE_ONCE(ep->ring.kernel->kboard_flags, omx_iface_flags(iface));
+		WRITE_ONCE(ep->ring.kernel->kboard_mtu, READ_ONCE(iface->dev->mtu));
+	} else {
+		WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
+	}
+	rcu_read_unlock();
+}
+
+/* On success the endpoint keeps the reference on the interface. */
+static int attach_to(struct omx_endpoint *ep, u32 board, u32 endpoint)
+{
+	struct omx_iface *iface = omx_iface_get(ep->net, board);
+	int error;
+
+	if (!iface)
+		return -ENODEV;
+	error = take_slot(iface, ep, endpoint);
+	if (error)
+		omx_iface_put(iface);
+	return error;
+}
+
+/* Any endpoint of any board: spread over the boards, lowest number first. */
+static int attach_anywhere(struct omx_endpoint *ep, u32 endpoint)
+{
+	u32 first = endpoint == OMX_ANY ? 0 : endpoint;
+	u32 last = endpoint == OMX_ANY ? OMX_ENDPOINT_MAX - 1 : endpoint;
+	int error = -ENODEV;
+	u32 board, i;
+
+	for (i = first; i <= last; i++) {
+		for (board = 0; board < OMX_BOARD_MAX; board++) {
+			int result = attach_to(ep, board, i);
+
+			if (!result)
+				return 0;
+			if (result != -ENODEV)
+				error = result;
+		}
+		if (error == -ENODEV)
+			break;		/* there are no boards */
+	}
+	return error;
+}
+
+struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *open)
+{
+	struct omx_endpoint *ep;
+	int error;
+
+	if (open->endpoint != OMX_ANY && open->endpoint >= OMX_ENDPOINT_MAX)
+		return ERR_PTR(-EINVAL);
+	if (open->board != OMX_ANY && open->board >= OMX_BOARD_MAX)
+		return ERR_PTR(-ENODEV);
+	ep = endpoint_alloc(net, open);
+	if (!ep)
+		return ERR_PTR(-ENOMEM);
+
+	error = open->board == OMX_ANY ?
+		attach_anywhere(ep, open->endpoint) :
+		attach_to(ep, open->board, open->endpoint);
+	if (error) {
+		endpoint_free(ep);
+		return ERR_PTR(error);
+	}
+	publish_board(ep);
+	open->board = ep->iface->index;
+	open->endpoint = ep->index;
+	open->session = ep->session;
+	open->ring_slots = OMX_RING_SLOTS;
+	open->mac = ep->iface->mac;
+	pr_debug("endpoint %u created\n", ep->index);
+	return ep;
+}
+
+/* ---- close ---- */
+
+/* No frame finds it any more once a grace period has passed. */
+static void make_dead(struct omx_iface *iface, struct omx_endpoint *ep, u8 status)
+{
+	lockdep_assert_held(&iface->endpoints_lock);
+	if (rcu_access_pointer(iface->endpoints[ep->index]) != ep)
+		return;
+	RCU_INIT_POINTER(iface->endpoints[ep->index], NULL);
+	WRITE_ONCE(ep->dead, status);
+}
+
+void omx_endpoint_close(struct omx_endpoint *ep)
+{
+	struct omx_iface *iface = ep->iface;
+	u32 index = ep->index;
+
+	omx_channels_linger(ep);
+	spin_lock_bh(&iface->endpoints_lock);
+	make_dead(iface, ep, OMX_STATUS_CLOSED);
+	spin_unlock_bh(&iface->endpoints_lock);
+	omx_channels_say_closed(ep);
+	synchronize_net();
+
+	/* Frames and ioctls are over; timers that still run see ep->dead. */
+	hrtimer_cancel(&ep->helper_timer);
+	omx_connects_destroy(ep);
+	omx_pulls_destroy(ep);
+	omx_channels_destroy(ep);
+	omx_rndvs_destroy(ep);
+	omx_messages_destroy(ep);
+	omx_regions_destroy(ep);
+	endpoint_free(ep);
+	omx_iface_put(iface);
+	pr_debug("endpoint %u destroyed\n", index);
+}
+
+void omx_endpoints_detach(struct omx_iface *iface)
+{
+	struct omx_endpoint *ep;
+	u32 i;
+
+	for (i = 0; i < OMX_ENDPOINT_MAX; i++) {
+		spin_lock_bh(&iface->endpoints_lock);
+		ep = rcu_dereference_protected(iface->endpoints[i],
+				lockdep_is_held(&iface->endpoints_lock));
+		if (ep) {
+			make_dead(iface, ep, OMX_STATUS_BOARD_REMOVED);
+			WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
+			ep->board_note.event.status = OMX_STATUS_BOARD_REMOVED;
+			omx_endpoint_post(ep, &ep->board_note);
+			wake_up_all(&ep->helper_wait);
+		}
+		spin_unlock_bh(&iface->endpoints_lock);
+	}
+}
+
+/* ---- what others ask ---- */
+
+struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index)
+{
+	if (index >= OMX_ENDPOINT_MAX)
+		return NULL;
+	return rcu_dereference(iface->endpoints[index]);
+}
+
+void omx_endpoint_describe(struct omx_iface *iface, u32 index,
+			   struct omx_ioc_endpoint_info *info)
+{
+	struct omx_endpoint *ep;
+
+	if (index >= OMX_ENDPOINT_MAX)
+		return;
+	spin_lock_bh(&iface->endpoints_lock);
+	ep = rcu_dereference_protected(iface->endpoints[index],
+				lockdep_is_held(&iface->endpoints_lock));
+	if (ep) {
+		info->pid = pid_vnr(ep->owner);
+		strscpy(info->command, ep->command, sizeof(info->command));
+	}
+	spin_unlock_bh(&iface->endpoints_lock);
+}
+
+void omx_endpoints_board_changed(struct omx_iface *iface)
+{
+	struct omx_endpoint *ep;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < OMX_ENDPOINT_MAX; i++) {
+		ep = rcu_dereference(iface->endpoints[i]);
+		if (!ep)
+			continue;
+		publish_board(ep);
+		omx_endpoint_post(ep, &ep->board_note);
+	}
+	rcu_read_unlock();
+}
+
+/* ---- sleeping and waking ---- */
+
+void omx_endpoint_notify(struct omx_endpoint *ep)
+{
+	if (wq_has_sleeper(&ep->wait))
+		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+void omx_endpoint_notify_rndv(struct omx_endpoint *ep)
+{
+	bool someone_waits = wq_has_sleeper(&ep->wait);
+
+	WRITE_ONCE(ep->rndv_head, READ_ONCE(ep->ring.head));
+	if (someone_waits)
+		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+	else if (waitqueue_active(&ep->helper_wait))
+		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note)
+{
+	if (omx_ring_post(&ep->ring, note))
+		omx_count(ep->iface, RING_BACKLOG);
+	omx_endpoint_notify(ep);
+}
+
+static bool has_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
+{
+	return READ_ONCE(ep->ring.head) != wait->head ||
+	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
+	       omx_endpoint_is_dead(ep);
+}
+
+static bool helper_has_news(struct omx_endpoint *ep,
+			    const struct omx_ioc_wait *wait)
+{
+	return READ_ONCE(ep->helper_due) ||
+	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
+	       omx_endpoint_is_dead(ep);
+}
+
+static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
+{
+	if (wait->timeout_ms == OMX_ANY)
+		return wait_event_interruptible(ep->wait, has_news(ep, wait));
+	return wait_event_interruptible_hrtimeout(ep->wait, has_news(ep, wait),
+						  ms_to_ktime(wait->timeout_ms));
+}
+
+static long helper_wait(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
+{
+	long error = wait_event_interruptible(ep->helper_wait,
+					      helper_has_news(ep, wait));
+
+	WRITE_ONCE(ep->helper_due, false);
+	return error;
+}
+
+long omx_endpoint_wait(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_wait wait;
+	long error;
+
+	if (copy_from_user(&wait, arg, sizeof(wait)))
+		return -EFAULT;
+	if (wait.flags & ~OMX_WAIT_HELPER)
+		return -EINVAL;
+	error = wait.flags & OMX_WAIT_HELPER ? helper_wait(ep, &wait) :
+					       wait_for_news(ep, &wait);
+	if (error == -ETIME)
+		return -ETIMEDOUT;
+	/* Not restarted: the program decides whether a signal ends its wait. */
+	return error == -ERESTARTSYS ? -EINTR : error;
+}
+
+long omx_endpoint_wakeup(struct omx_endpoint *ep)
+{
+	u32 *wakeups = &ep->ring.kernel->kwakeups;
+
+	spin_lock_bh(&ep->ring.lock);
+	WRITE_ONCE(*wakeups, *wakeups + 1);
+	spin_unlock_bh(&ep->ring.lock);
+	wake_up_all(&ep->wait);
+	wake_up_all(&ep->helper_wait);
+	return 0;
+}
+
+long omx_endpoint_kick(struct omx_endpoint *ep)
+{
+	omx_ring_flush(&ep->ring);
+	omx_channels_reopen(ep);
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An open endpoint: the file that owns it, its ring, its channels and the
+ * requests under way.
+ *
+ * Lifetime.  The file owns the endpoint and frees it in release().  Frames
+ * find it in iface->endpoints under RCU; timers under the locks below.  Close
+ * takes it out of that table, marks it dead, waits for a grace period and
+ * only then stops timers and frees: nobody can come in behind.  Detaching the
+ * interface does the first two of these steps and leaves the rest to the file.
+ *
+ * Locks, outermost first, all taken with BH off:
+ *	pull->lock		one pull's progress
+ *	channel->lock		one channel's sequencing and lists
+ *	ep->channels_lock	the hash of channels
+ *	iface->pulls.lock	whose turn it is to ask
+ *	ring->lock		the event ring
+ *	table->lock		numbers (innermost)
+ * Frames are handed to the network with none of them held.  region->pin_lock
+ * is a mutex, taken in process context before any of them.
+ */
+#ifndef OMX_ENDPOINT_H
+#define OMX_ENDPOINT_H
+
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/wait.h>
+
+#include "omx_abi.h"
+#include "ring.h"
+#include "table.h"
+
+struct omx_iface;
+struct pid;
+
+#define OMX_CHANNEL_HASH_BITS	6
+#define OMX_CHANNELS_MAX	8192	/* per endpoint */
+#define OMX_HELD_MAX		(16 << 20)	/* bytes of received frames per endpoint */
+#define OMX_TX_PAGES		64	/* chunks for outgoing payload, reused */
+
+struct omx_tx_pool {
+	struct page *page[OMX_TX_PAGES];
+	unsigned int next;
+};
+
+struct omx_endpoint {
+	struct net *net;
+	struct omx_iface *iface;	/* referenced */
+	u32 index;
+	u32 session;
+	u32 key;
+	unsigned int timeout;		/* jiffies */
+	u8 dead;			/* OMX_STATUS_*: why nothing works any more; set once */
+	struct pid *owner;
+	char command[16];
+
+	struct omx_ring ring;
+	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
+	wait_queue_head_t helper_wait;	/* helper threads */
+	struct hrtimer helper_timer;	/* a rendezvous lies in the ring */
+	u32 rndv_head;			/* ring head behind the newest rendezvous */
+	bool helper_due;
+
+	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
+	spinlock_t channels_lock;
+	struct omx_table channels;
+	struct omx_table regions;
+	struct omx_table pulls;
+	struct omx_table rndvs;
+	struct omx_table messages;	/* medium ones, until fetched */
+	struct omx_table connects;
+
+	atomic_t held;			/* bytes: frames kept out of order and messages not fetched */
+	atomic_t closed_windows;	/* channels whose peers we told to wait */
+	atomic_t next_flow;
+
+	struct mutex tx_lock;		/* the pool; process context */
+	struct omx_tx_pool tx_pool;
+	struct omx_note board_note;
+};
+
+/* ---- process context ---- */
+struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *open);
+void omx_endpoint_close(struct omx_endpoint *ep);
+long omx_endpoint_wait(struct omx_endpoint *ep, void __user *arg);
+long omx_endpoint_wakeup(struct omx_endpoint *ep);
+long omx_endpoint_kick(struct omx_endpoint *ep);
+void omx_endpoint_describe(struct omx_iface *iface, u32 index,
+			   struct omx_ioc_endpoint_info *info);
+/* The interface goes: all its endpoints die.  rtnl may be held. */
+void omx_endpoints_detach(struct omx_iface *iface);
+
+/* ---- any context ---- */
+/* Flags or MTU of the interface changed. */
+void omx_endpoints_board_changed(struct omx_iface *iface);
+/* RCU read lock held. */
+struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index);
+/* Something was appended to the ring. */
+void omx_endpoint_notify(struct omx_endpoint *ep);
+/* ... and it was a rendezvous. */
+void omx_endpoint_notify_rndv(struct omx_endpoint *ep);
+/* Posts a note and wakes. */
+void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note);
+
+static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)
+{
+	return READ_ONCE(ep->dead);
+}
+
+#endif

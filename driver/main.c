@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+#define pr_fmt(fmt) "omx: " fmt
+
+#include <linux/capability.h>
+#include <linux/if_ether.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+
+#include "chardev.h"
+#include "iface.h"
+#include "version.h"
+
+/*
+ * Parameters are set before init runs and their files exist until exit is
+ * over.  What is written before `ready` is kept for the end of init; both are
+ * under kernel_param_lock(), which whoever calls the operations below holds.
+ */
+static char ifnames_at_load[1024] = "all";
+static bool ready;
+
+static int keep_for_load(const char *value)
+{
+	return strscpy(ifnames_at_load, value, sizeof(ifnames_at_load)) < 0 ?
+		-ENOSPC : 0;
+}
+
+static int ifnames_set(const char *value, const struct kernel_param *param)
+{
+	if (!ready)
+		return keep_for_load(value);
+	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	return omx_iface_command(value);
+}
+
+static int ifnames_get(char *buffer, const struct kernel_param *param)
+{
+	if (!ready)
+		return scnprintf(buffer, PAGE_SIZE, "%s\n", ifnames_at_load);
+	return omx_iface_list(buffer, PAGE_SIZE);
+}
+
+static const struct kernel_param_ops ifnames_ops = {
+	.set	= ifnames_set,
+	.get	= ifnames_get,
+};
+
+module_param_cb(ifnames, &ifnames_ops, NULL, 0644);
+MODULE_PARM_DESC(ifnames,
+		 "interfaces: all (default), none, or NAME, +NAME, -NAME (if unused), --NAME (in any case)");
+
+module_param_named(ethertype, omx_ethertype, uint, 0444);
+MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x86DF)");
+
+/* A name that is not there yet must not keep the module from loading. */
+static void begin_commands(void)
+{
+	kernel_param_lock(THIS_MODULE);
+	ready = true;
+	omx_iface_command(ifnames_at_load);
+	kernel_param_unlock(THIS_MODULE);
+}
+
+static void end_commands(void)
+{
+	kernel_param_lock(THIS_MODULE);
+	ready = false;
+	kernel_param_unlock(THIS_MODULE);
+}
+
+static int __init omx_init(void)
+{
+	int error;
+
+	if (omx_ethertype < ETH_P_802_3_MIN || omx_ethertype > 0xffff) {
+		pr_err("ethertype %#x: not in 0x600 ... 0xffff\n", omx_ethertype);
+		return -EINVAL;
+	}
+	error = omx_iface_init();
+	if (error)
+		return error;
+	error = omx_chardev_init();
+	if (error)
+		goto exit_iface;
+	begin_commands();
+	pr_info("version " OMX_VERSION " loaded\n");
+	return 0;
+
+exit_iface:
+	omx_iface_exit();
+	return error;
+}
+
+/* No file is open: each holds a reference on the module. */
+static void __exit omx_exit(void)
+{
+	end_commands();
+	omx_chardev_exit();
+	omx_iface_exit();
+	pr_info("unloaded\n");
+}
+
+module_init(omx_init);
+module_exit(omx_exit);
+
+MODULE_DESCRIPTION("Message passing over plain Ethernet");
+MODULE_VERSION(OMX_VERSION);
+MODULE_LICENSE("GPL");

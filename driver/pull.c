@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "channel.h"
+#include "compat.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "pull.h"
+#include "pull_window.h"
+#include "region.h"
+#include "rndv.h"
+#include "send.h"
+
+#define REPLY_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
+
+/* Frames on their way to one interface, over all its pulls. */
+#define IFACE_FRAMES_MAX	(16 * OMX_BLOCK_FRAMES)
+
+#define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
+#define TIMEOUT_MIN_US		10000	/* for silence */
+#define TIMEOUT_MAX_US		1000000
+
+struct omx_pull {
+	u32 id;
+	u32 message;			/* the sender's number of it */
+	struct rcu_head rcu;
+	struct omx_endpoint *ep;
+	struct omx_channel *ch;		/* referenced */
+	struct omx_region *region;	/* referenced; NULL: nothing to fetch */
+	struct omx_note *note;
+	struct sk_buff *notify;		/* made beforehand: it must not fail */
+	u64 length;
+	u64 msg_length;
+	unsigned long timeout;		/* jiffies */
+
+	struct list_head in_channel;	/* ch->pulls, under ch->lock */
+	struct list_head in_schedule;	/* under iface->pulls.lock */
+
+	spinlock_t lock;		/* everything below */
+	enum {
+		STARTING,		/* the ioctl still has it to itself */
+		ACTIVE,
+		DONE,			/* whoever sets it concludes */
+	} state;
+	struct omx_pull_window window;
+	unsigned long progress;		/* jiffies */
+	u8 backoff;
+	struct timer_list timer;
+};
+
+static u32 now_us(void)
+{
+	return div_u64(ktime_get_mono_fast_ns(), NSEC_PER_USEC);
+}
+
+/* ---- whose turn it is ---- */
+
+void omx_pull_scheduler_init(struct omx_pull_scheduler *pulls)
+{
+	spin_lock_init(&pulls->lock);
+	INIT_LIST_HEAD(&pulls->waiting);
+	atomic_set(&pulls->outstanding, 0);
+}
+
+/* Takes the right to ask for a block, or queues the pull for it. */
+static bool may_ask(struct omx_pull *pull)
+{
+	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
+
+	lockdep_assert_held(&pull->lock);
+	if (atomic_add_return(OMX_BLOCK_FRAMES, &pulls->outstanding) <=
+	    IFACE_FRAMES_MAX)
+		return true;
+	atomic_sub(OMX_BLOCK_FRAMES, &pulls->outstanding);
+	spin_lock_bh(&pulls->lock);
+	if (list_empty(&pull->in_schedule))
+		list_add_tail(&pull->in_schedule, &pulls->waiting);
+	spin_unlock_bh(&pulls->lock);
+	omx_count(pull->ep->iface, PULL_WAITED);
+	return false;
+}
+
+static struct omx_pull *next_waiting(struct omx_pull_scheduler *pulls)
+{
+	struct omx_pull *pull;
+
+	spin_lock_bh(&pulls->lock);
+	pull = list_first_entry_or_null(&pulls->waiting, struct omx_pull,
+					in_schedule);
+	if (pull)
+		list_del_init(&pull->in_schedule);
+	spin_unlock_bh(&pulls->lock);
+	return pull;
+}
+
+/* ---- asking ---- */
+
+static void add_request(struct omx_pull *pull,
+			const struct omx_pull_request *request,
+			struct sk_buff_head *out)
+{
+	struct omx_wire_pull *body;
+	struct sk_buff *skb;
+
+	skb = omx_channel_packet(pull->ch, OMX_WIRE_PULL, sizeof(*body),
+				 GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return;		/* as good as lost: the timer asks again */
+	body = omx_packet_body(skb);
+	body->offset = cpu_to_be64(request->offset);
+	body->length = cpu_to_be32(request->length);
+	body->message = cpu_to_be32(pull->message);
+	body->pull = cpu_to_be32(pull->id);
+	body->wanted = cpu_to_be32(request->wanted);
+	body->frame_length = cpu_to_be16(pull->window.frame_length);
+	__skb_queue_tail(out, skb);
+}
+
+static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+
+	lockdep_assert_held(&pull->lock);
+	while (omx_pull_window_wants(&pull->window) && may_ask(pull)) {
+		omx_pull_window_ask(&pull->window, now, &request);
+		atomic_sub(OMX_BLOCK_FRAMES - hweight32(request.wanted),
+			   &pull->ep->iface->pulls.outstanding);
+		add_request(pull, &request, out);
+	}
+}
+
+static void ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
+		      struct sk_buff_head *out)
+{
+	omx_count_add(pull->ep->iface, PULL_FRAMES_AGAIN,
+		      hweight32(request->wanted));
+	add_request(pull, request, out);
+}
+
+static u32 gap_patience(const struct omx_pull *pull)
+{
+	return max_t(u32, PATIENCE_MIN_US, 2 * READ_ONCE(pull->ch->pull_rtt));
+}
+
+static u32 timeout_us(const struct omx_pull *pull)
+{
+	u32 us = max_t(u32, TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
+
+	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
+}
+
+static void xmit(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	omx_channel_xmit(pull->ch, out);
+}
+
+/* ---- the end ---- */
+
+static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
+{
+	struct omx_wire_notify *body = omx_packet_body(pull->notify);
+
+	if (status == OMX_STATUS_OK && length < pull->msg_length)
+		status = OMX_STATUS_TRUNCATED;
+	body->status = status;
+	body->xfer_length = cpu_to_be64(length);
+	omx_channel_send_one(pull->ch, pull->notify);
+}
+
+static void pull_free(struct omx_pull *pull)
+{
+	if (pull->region)
+		omx_region_put(pull->region);
+	omx_channel_put(pull->ch);
+	kfree_rcu(pull, rcu);
+}
+
+/* Gives back what the pull took of its interface and its channel. */
+static void leave(struct omx_pull *pull)
+{
+	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
+
+	timer_delete(&pull->timer);
+	atomic_sub(pull->window.outstanding, &pulls->outstanding);
+	spin_lock_bh(&pulls->lock);
+	list_del_init(&pull->in_schedule);
+	spin_unlock_bh(&pulls->lock);
+	spin_lock_bh(&pull->ch->lock);
+	list_del_init(&pull->in_channel);
+	spin_unlock_bh(&pull->ch->lock);
+	omx_table_remove(&pull->ep->pulls, pull->id);
+}
+
+/* Called once, by who set DONE, without any lock. */
+static void conclude(struct omx_pull *pull, u8 status)
+{
+	struct omx_event *event = &pull->note->event;
+	struct omx_endpoint *ep = pull->ep;
+
+	leave(pull);
+	event->channel = pull->ch->id;
+	event->status = status;
+	event->length = status == OMX_STATUS_OK ? pull->length : 0;
+	tell_sender(pull, status, event->length);
+	omx_endpoint_post(ep, pull->note);
+	pull_free(pull);
+}
+
+/* Ends a pull from outside unless it ends by itself right now. */
+static void end(struct omx_pull *pull, u8 status)
+{
+	bool mine;
+
+	spin_lock_bh(&pull->lock);
+	mine = pull->state == ACTIVE;
+	if (mine)
+		pull->state = DONE;
+	spin_unlock_bh(&pull->lock);
+	if (mine)
+		conclude(pull, status);
+}
+
+/* Frames arrived or a pull ended: others may ask now. */
+static void let_others_ask(struct omx_iface *iface)
+{
+	struct omx_pull_scheduler *pulls = &iface->pulls;
+	struct sk_buff_head out;
+	struct omx_pull *pull;
+
+	if (list_empty_careful(&pulls->waiting) ||
+	    atomic_read(&pulls->outstanding) > IFACE_FRAMES_MAX - OMX_BLOCK_FRAMES)
+		return;
+	rcu_read_lock();	/* it may end meanwhile */
+	pull = next_waiting(pulls);
+	if (pull) {
+		__skb_queue_head_init(&out);
+		spin_lock_bh(&pull->lock);
+		if (pull->state == ACTIVE)
+			ask(pull, now_us(), &out);
+		spin_unlock_bh(&pull->lock);
+		xmit(pull, &out);
+	}
+	rcu_read_unlock();
+}
+
+/* ---- the timer ---- */
+
+static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+	u32 patience = timeout_us(pull);
+	u32 now = now_us();
+	int i;
+
+	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
+		if (!omx_pull_window_late(&pull->window, now, patience, &request))
+			break;
+		omx_count(pull->ep->iface, PULL_TIMEOUT);
+		ask_again(pull, &request, out);
+	}
+	if (i && pull->backoff < 16)
+		pull->backoff++;
+}
+
+static void timer_fired(struct timer_list *timer)
+{
+	struct omx_pull *pull = omx_timer_container(pull, timer, timer);
+	struct sk_buff_head out;
+	bool lost = false;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&pull->lock);
+	if (pull->state != ACTIVE || omx_endpoint_is_dead(pull->ep)) {
+		spin_unlock_bh(&pull->lock);
+		return;
+	}
+	if (time_after(jiffies, pull->progress + pull->timeout)) {
+		pull->state = DONE;
+		lost = true;
+	} else {
+		ask_for_late(pull, &out);
+		mod_timer(&pull->timer, jiffies +
+			  usecs_to_jiffies(timeout_us(pull)));
+	}
+	spin_unlock_bh(&pull->lock);
+	if (lost) {
+		conclude(pull, OMX_STATUS_UNREACHABLE);
+		return;
+	}
+	xmit(pull, &out);
+}
+
+/* ---- the ioctl ---- */
+
+static struct sk_buff *make_notify(struct omx_pull *pull)
+{
+	struct omx_wire_notify *body;
+	struct sk_buff *skb;
+
+	skb = omx_channel_packet(pull->ch, OMX_WIRE_NOTIFY, sizeof(*body),
+				 GFP_KERNEL);
+	if (!skb)
+		return NULL;
+	body = omx_packet_body(skb);
+	body->message = cpu_to_be32(pull->message);
+	return skb;
+}
+
+static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *ch,
+				   const struct omx_ioc_pull *ioc)
+{
+	struct omx_pull *pull = kzalloc(sizeof(*pull), GFP_KERNEL);
+
+	if (!pull)
+		return NULL;
+	pull->ep = ep;
+	pull->ch = ch;
+	pull->message = ioc->remote_message;
+	pull->length = ioc->length;
+	pull->msg_length = ioc->msg_length;
+	pull->timeout = ioc->timeout_ms ?
+		msecs_to_jiffies(min_t(u32, ioc->timeout_ms, INT_MAX)) : ep->timeout;
+	INIT_LIST_HEAD(&pull->in_channel);
+	INIT_LIST_HEAD(&pull->in_schedule);
+	spin_lock_init(&pull->lock);
+	timer_setup(&pull->timer, timer_fired, 0);
+	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
+	pull->notify = make_notify(pull);
+	if (!pull->note || !pull->notify) {
+		kfree(pull->note);
+		kfree_skb(pull->notify);
+		kfree(pull);
+		return NULL;
+	}
+	return pull;
+}
+
+static int take_region(struct omx_endpoint *ep, struct omx_pull *pull, u32 id)
+{
+	if (!pull->length)
+		return 0;
+	pull->region = omx_region_get(ep, id);
+	if (!pull->region)
+		return -ENOENT;
+	if (pull->length > pull->region->length ||
+	    !(pull->region->flags & OMX_REGION_WRITE))
+		return -EINVAL;
+	return omx_region_prepare(ep->iface, pull->region);
+}
+
+static int enlist(struct omx_pull *pull)
+{
+	struct omx_channel *ch = pull->ch;
+	int error = 0;
+
+	spin_lock_bh(&ch->lock);
+	if (ch->dead)
+		error = -ENOTCONN;
+	else
+		list_add_tail(&pull->in_channel, &ch->pulls);
+	spin_unlock_bh(&ch->lock);
+	return error;
+}
+
+/* The region of a sender on this host, referenced, or NULL. */
+static struct omx_region *local_source(struct omx_pull *pull)
+{
+	struct omx_endpoint *ep = pull->ep, *peer;
+	struct omx_region *region = NULL;
+	struct omx_channel *ch = pull->ch, *back;
+	struct omx_iface *iface;
+	u64 length;
+
+	iface = omx_iface_get_by_mac(ep->net, ch->mac);
+	if (!iface)
+		return NULL;
+	rcu_read_lock();
+	peer = omx_endpoint_find(iface, ch->peer_endpoint);
+	if (peer && peer->session == ch->peer_session) {
+		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
+		if (back)
+			region = omx_rndv_region(peer, pull->message, back, &length);
+		if (region && pull->length > length) {
+			omx_region_put(region);
+			region = NULL;
+		}
+	}
+	rcu_read_unlock();
+	omx_iface_put(iface);
+	return region;
+}
+
+/* Process to process, one copy, done when it returns. */
+static void pull_locally(struct omx_pull *pull)
+{
+	struct omx_region *source = local_source(pull);
+	u8 status = OMX_STATUS_BAD_REGION;
+
+	if (source) {
+		omx_count(pull->ep->iface, LOCAL_COPY);
+		status = omx_region_copy_to_user(source, pull->region, pull->length) ?
+			OMX_STATUS_FAULT : OMX_STATUS_OK;
+		omx_region_put(source);
+	}
+	pull->state = DONE;
+	conclude(pull, status);
+}
+
+static void pull_from_peer(struct omx_pull *pull)
+{
+	struct omx_channel *ch = pull->ch;
+	struct sk_buff_head out;
+	u8 dead;
+
+	__skb_queue_head_init(&out);
+	omx_pull_window_init(&pull->window, pull->length,
+			     round_down(omx_channel_mtu(ch) - REPLY_HEADER, 16));
+	rcu_read_lock();
+	local_bh_disable();
+	spin_lock(&pull->lock);
+	pull->state = ACTIVE;
+	pull->progress = jiffies;
+	ask(pull, now_us(), &out);
+	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(timeout_us(pull)));
+	spin_unlock(&pull->lock);
+	xmit(pull, &out);
+	/* Pairs with omx_channel_fail(): if it missed us, we see why. */
+	dead = READ_ONCE(ch->dead);
+	if (dead)
+		end(pull, dead);
+	local_bh_enable();
+	rcu_read_unlock();
+}
+
+static int start(struct omx_endpoint *ep, struct omx_pull *pull)
+{
+	int error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
+
+	if (error)
+		return error == -ENOSPC ? -EAGAIN : error;
+	error = enlist(pull);
+	if (error) {
+		omx_table_remove(&ep->pulls, pull->id);
+		return error;
+	}
+	/* From here on the note tells how it ends. */
+	if (!pull->length) {
+		pull->state = DONE;
+		conclude(pull, OMX_STATUS_OK);
+	} else if (pull->ch->local) {
+		pull_locally(pull);
+	} else {
+		pull_from_peer(pull);
+	}
+	return 0;
+}
+
+long omx_pull(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_pull ioc;
+	struct omx_channel *ch;
+	struct omx_pull *pull;
+	long error;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.length > ioc.msg_length)
+		return -EINVAL;
+	ch = omx_channel_get(ep, ioc.channel);
+	if (!ch)
+		return -ENOENT;
+	pull = pull_alloc(ep, ch, &ioc);
+	if (!pull) {
+		omx_channel_put(ch);
+		return -ENOMEM;
+	}
+	error = take_region(ep, pull, ioc.region);
+	if (!error)
+		error = start(ep, pull);
+	if (error) {
+		kfree(pull->note);
+		kfree_skb(pull->notify);
+		pull_free(pull);
+	}
+	return error;
+}
+
+/* ---- ending many ---- */
+
+void omx_pulls_fail(struct omx_channel *ch, u8 status)
+{
+	struct omx_pull *pull;
+
+	rcu_read_lock();
+	do {
+		spin_lock_bh(&ch->lock);
+		pull = list_first_entry_or_null(&ch->pulls, struct omx_pull,
+						in_channel);
+		if (pull)
+			list_del_init(&pull->in_channel);
+		spin_unlock_bh(&ch->lock);
+		if (pull)
+			end(pull, status);
+	} while (pull);
+	rcu_read_unlock();
+}
+
+void omx_pulls_destroy(struct omx_endpoint *ep)
+{
+	struct omx_pull *pull;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((pull = omx_table_next(&ep->pulls, &slot)))
+		end(pull, OMX_STATUS_CLOSED);
+	rcu_read_unlock();
+	/* A timer that was running when its pull ended is over after this. */
+	synchronize_rcu();
+}
+
+void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status)
+{
+	struct omx_pull *pull = omx_table_find(&ch->ep->pulls, id);
+
+	if (pull && pull->id == id && pull->ch == ch)
+		end(pull, status);
+	else
+		omx_count(ch->ep->iface, DROP_NACK);
+}
+
+/* ---- replies ---- */
+
+static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	u32 id = be32_to_cpu(body->pull);
+	struct omx_pull *pull = omx_table_find(&ep->pulls, id);
+
+	if (!pull || pull->id != id ||
+	    pull->ch->mac != omx_mac_read(eth_hdr(skb)->h_source) ||
+	    pull->ch->peer_session != be32_to_cpu(head->src_session) ||
+	    pull->ch->peer_endpoint != be16_to_cpu(head->src_endpoint))
+		return NULL;
+	return pull;
+}
+
+static void note_rtt(struct omx_channel *ch, u32 rtt)
+{
+	u32 smooth = READ_ONCE(ch->pull_rtt);
+	u32 shortest = READ_ONCE(ch->pull_rtt_min);
+
+	/* Channels have several pulls, but a lost update is only a lost sample. */
+	WRITE_ONCE(ch->pull_rtt, smooth ? smooth + ((s32)(rtt - smooth)) / 8 : rtt);
+	if (!shortest || rtt < shortest)
+		WRITE_ONCE(ch->pull_rtt_min, rtt);
+}
+
+/* A new frame is in place: learn from it and ask for more. */
+static void advance(struct omx_pull *pull, u64 offset, u64 block,
+		    struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+	struct omx_iface *iface = pull->ep->iface;
+	u32 now = now_us();
+	u32 rtt;
+
+	omx_pull_window_take(&pull->window, offset, block, now, &rtt);
+	atomic_dec(&iface->pulls.outstanding);
+	pull->progress = jiffies;
+	pull->backoff = 0;
+	if (rtt)
+		note_rtt(pull->ch, rtt);
+	omx_pull_window_adapt(&pull->window, now, READ_ONCE(pull->ch->pull_rtt_min));
+	ask(pull, now, out);
+	if (omx_pull_window_gap(&pull->window, block, now, gap_patience(pull),
+				&request)) {
+		omx_count(iface, PULL_GAP);
+		ask_again(pull, &request, out);
+	}
+}
+
+/* Returns whether the pull is complete with this frame. */
+static bool take_frame(struct omx_pull *pull, struct sk_buff *skb,
+		       struct sk_buff_head *out)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	u64 offset = be64_to_cpu(body->offset);
+	struct omx_iface *iface = pull->ep->iface;
+	u32 length = skb->len - REPLY_HEADER;
+	u64 block;
+
+	lockdep_assert_held(&pull->lock);
+	if (pull->state != ACTIVE) {
+		omx_count(iface, DROP_PULL_HANDLE);
+		return false;
+	}
+	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
+	case OMX_PULL_MISFIT:
+		omx_count(iface, DROP_PULL_FRAME);
+		return false;
+	case OMX_PULL_DUPLICATE:
+		omx_count(iface, DROP_PULL_DUPLICATE);
+		return false;
+	case OMX_PULL_NEW:
+		break;
+	}
+	if (!omx_region_fill(pull->region, offset, skb, REPLY_HEADER, length)) {
+		omx_count(iface, DROP_PULL_FAULT);
+		return false;
+	}
+	advance(pull, offset, block, out);
+	if (!omx_pull_window_done(&pull->window))
+		return false;
+	pull->state = DONE;
+	return true;
+}
+
+void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			struct sk_buff *skb)
+{
+	struct omx_pull *pull = pull_of(ep, skb);
+	struct sk_buff_head out;
+	bool complete;
+
+	if (!pull) {
+		omx_count(iface, DROP_PULL_HANDLE);
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_head_init(&out);
+	WRITE_ONCE(pull->ch->heard, jiffies);
+	spin_lock(&pull->lock);
+	complete = take_frame(pull, skb, &out);
+	spin_unlock(&pull->lock);
+	consume_skb(skb);
+	xmit(pull, &out);
+	if (complete)
+		conclude(pull, OMX_STATUS_OK);
+	let_others_ask(iface);
+}

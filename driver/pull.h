@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pull engine: large messages are fetched by the side that receives them.
+ * pull.c asks and takes the replies in, pull_reply.c answers.
+ *
+ * Every interface lets a bounded number of frames be on their way to it, over
+ * all pulls: senders cannot overrun a switch port together (incast).  A pull
+ * that must wait queues behind the others and gets its turn when frames
+ * arrive.
+ */
+#ifndef OMX_PULL_H
+#define OMX_PULL_H
+
+#include <linux/types.h>
+
+struct omx_channel;
+struct omx_endpoint;
+struct omx_iface;
+struct omx_pull_scheduler;
+struct sk_buff;
+
+/* Process context. */
+long omx_pull(struct omx_endpoint *ep, void __user *arg);
+void omx_pulls_destroy(struct omx_endpoint *ep);
+
+/* Any context. */
+void omx_pulls_fail(struct omx_channel *ch, u8 status);
+void omx_pull_scheduler_init(struct omx_pull_scheduler *pulls);
+
+/* Softirq, RCU read lock held. */
+void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);
+/* Validated frames; consume skb. */
+void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+		  struct sk_buff *skb);
+void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sender of a large message answers pull requests out of its region.
+ */
+#include "channel.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "pull.h"
+#include "region.h"
+#include "rndv.h"
+#include "send.h"
+
+#define REPLY_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
+
+/* What a request asks for, in the CPU's order. */
+struct request {
+	struct omx_channel *ch;
+	struct omx_region *region;
+	u64 offset;
+	u32 length;
+	u32 wanted;
+	u32 frame_length;
+	__be32 pull;
+};
+
+static struct sk_buff *packet(const struct request *request, u64 offset, u32 linear)
+{
+	struct omx_wire_pull_reply *body;
+	struct sk_buff *skb;
+
+	skb = omx_channel_packet(request->ch, OMX_WIRE_PULL_REPLY,
+				 sizeof(*body) + linear, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	body = omx_packet_body(skb);
+	body->offset = cpu_to_be64(offset);
+	body->pull = request->pull;
+	return skb;
+}
+
+/* Many small segments do not fit into fragments: copy them together. */
+static struct sk_buff *copied_frame(const struct request *request, u64 offset,
+				    u32 length)
+{
+	struct sk_buff *skb = packet(request, offset, length);
+
+	if (skb && !omx_region_read(request->region, offset,
+				    omx_packet_body(skb) +
+				    sizeof(struct omx_wire_pull_reply), length)) {
+		kfree_skb(skb);
+		skb = NULL;
+	}
+	return skb;
+}
+
+static struct sk_buff *frame(const struct request *request, u64 offset, u32 length)
+{
+	struct sk_buff *skb = packet(request, offset, 0);
+
+	if (!skb)
+		return NULL;
+	if (!omx_region_attach(request->region, offset, length, skb)) {
+		kfree_skb(skb);
+		return copied_frame(request, offset, length);
+	}
+	omx_packet_head(skb)->length = cpu_to_be16(REPLY_HEADER + length);
+	return skb;
+}
+
+/* At most OMX_BLOCK_FRAMES. */
+static void reply(struct omx_iface *iface, const struct request *request)
+{
+	u32 wanted = request->wanted;
+
+	while (wanted) {
+		u32 start = __ffs(wanted) * request->frame_length;
+		u32 length = min(request->frame_length, request->length - start);
+		struct sk_buff *skb = frame(request, request->offset + start, length);
+
+		if (!skb) {
+			omx_count(iface, DROP_NO_MEMORY);
+			return;		/* the puller asks again */
+		}
+		omx_packet_xmit(iface, skb);
+		wanted &= wanted - 1;
+	}
+}
+
+static void refuse(struct omx_channel *ch, __be32 pull)
+{
+	struct omx_wire_nack *nack;
+	struct sk_buff *skb;
+
+	skb = omx_channel_packet(ch, OMX_WIRE_NACK, sizeof(*nack),
+				 GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return;
+	nack = omx_packet_body(skb);
+	nack->status = OMX_STATUS_BAD_REGION;
+	nack->type = OMX_WIRE_PULL;
+	nack->pull = pull;
+	omx_packet_xmit(ch->ep->iface, skb);
+}
+
+void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+		  struct sk_buff *skb)
+{
+	const struct omx_wire_pull *body = omx_packet_body(skb);
+	struct request request = {
+		.ch = omx_channel_of(ep, skb),
+		.offset = be64_to_cpu(body->offset),
+		.length = be32_to_cpu(body->length),
+		.wanted = be32_to_cpu(body->wanted),
+		.frame_length = be16_to_cpu(body->frame_length),
+		.pull = body->pull,
+	};
+	u64 length;
+
+	if (!request.ch) {
+		omx_count(iface, DROP_NO_CHANNEL);
+		goto free;
+	}
+	WRITE_ONCE(request.ch->heard, jiffies);
+	request.region = omx_rndv_region(ep, be32_to_cpu(body->message),
+					 request.ch, &length);
+	if (!request.region) {
+		omx_count(iface, DROP_PULL_REGION);
+		refuse(request.ch, request.pull);
+		goto free;
+	}
+	if (request.offset + request.length > length ||
+	    request.frame_length + REPLY_HEADER > omx_channel_mtu(request.ch)) {
+		omx_count(iface, DROP_PULL_RANGE);
+		refuse(request.ch, request.pull);
+	} else {
+		reply(iface, &request);
+	}
+	omx_region_put(request.region);
+free:
+	consume_skb(skb);
+}

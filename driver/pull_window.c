@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "pull_window.h"
+
+static struct omx_pull_block *block_at(struct omx_pull_window *window, u64 block)
+{
+	return &window->block[block % OMX_PULL_BLOCKS];
+}
+
+void omx_pull_window_init(struct omx_pull_window *window, u64 length,
+			  u32 frame_length)
+{
+	memset(window, 0, sizeof(*window));
+	window->length = length;
+	window->frame_length = frame_length;
+	window->frames_left = div_u64(length + frame_length - 1, frame_length);
+	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
+				 OMX_BLOCK_FRAMES);
+	window->limit = OMX_PULL_BLOCKS_START;
+}
+
+bool omx_pull_window_wants(const struct omx_pull_window *window)
+{
+	return window->next_block < window->blocks &&
+	       window->next_block - window->first_block < window->limit;
+}
+
+/* A request for what is missing of a block. */
+static void request_for(struct omx_pull_window *window, u64 block, u32 now,
+			struct omx_pull_request *request)
+{
+	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
+
+	request->offset = block * block_length;
+	request->length = min(block_length, window->length - request->offset);
+	request->wanted = block_at(window, block)->missing;
+	block_at(window, block)->asked_at = now;
+}
+
+void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
+			 struct omx_pull_request *request)
+{
+	struct omx_pull_block *block = block_at(window, window->next_block);
+	u64 frames_behind = div_u64(window->length + window->frame_length - 1,
+				    window->frame_length) -
+			    window->next_block * OMX_BLOCK_FRAMES;
+
+	if (!window->outstanding) {
+		window->measured_at = now;
+		window->measured_frames = 0;
+	}
+	block->frames = min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
+	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
+	block->again = false;
+	request_for(window, window->next_block, now, request);
+	window->outstanding += block->frames;
+	window->next_block++;
+}
+
+enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
+					    u64 offset, u32 length, u64 *block)
+{
+	u32 remainder, index;
+	u64 frame;
+
+	if (offset >= window->length)
+		return OMX_PULL_MISFIT;
+	frame = div_u64_rem(offset, window->frame_length, &remainder);
+	if (remainder ||
+	    length != min_t(u64, window->frame_length, window->length - offset))
+		return OMX_PULL_MISFIT;
+	*block = frame / OMX_BLOCK_FRAMES;
+	index = frame % OMX_BLOCK_FRAMES;
+	if (*block >= window->next_block)
+		return OMX_PULL_MISFIT;
+	if (*block < window->first_block ||
+	    !(block_at(window, *block)->missing >> index & 1))
+		return OMX_PULL_DUPLICATE;
+	return OMX_PULL_NEW;
+}
+
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number,
+			  u32 now, u32 *rtt)
+{
+	struct omx_pull_block *block = block_at(window, number);
+	u32 index = div_u64(offset, window->frame_length) -
+		    number * OMX_BLOCK_FRAMES;
+	bool first = hweight32(block->missing) == block->frames;
+
+	*rtt = first && !block->again ? max(1U, now - block->asked_at) : 0;
+	block->missing &= ~(1U << index);
+	window->outstanding--;
+	window->frames_left--;
+	window->measured_frames++;
+	while (window->first_block < window->next_block &&
+	       !block_at(window, window->first_block)->missing)
+		window->first_block++;
+}
+
+static bool half_arrived(const struct omx_pull_block *block)
+{
+	return 2 * hweight32(block->missing) <= block->frames;
+}
+
+/* Patience doubles for what was asked for again already. */
+static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
+{
+	return block->missing &&
+	       (s32)(now - block->asked_at - (patience << block->again)) >= 0;
+}
+
+static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
+		      u32 patience, struct omx_pull_request *request)
+{
+	u64 i;
+
+	for (i = window->first_block; i < end; i++) {
+		struct omx_pull_block *block = block_at(window, i);
+
+		if (!is_overdue(block, now, patience))
+			continue;
+		block->again = true;
+		request_for(window, i, now, request);
+		return true;
+	}
+	return false;
+}
+
+bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
+			 u32 patience, struct omx_pull_request *request)
+{
+	if (block <= window->first_block || !half_arrived(block_at(window, block)))
+		return false;
+	return ask_again(window, block, now, patience, request);
+}
+
+bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
+			  struct omx_pull_request *request)
+{
+	return ask_again(window, window->next_block, now, patience, request);
+}
+
+void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
+{
+	u32 elapsed = now - window->measured_at;
+	u64 frames;
+
+	if (!elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
+		return;
+	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
+	window->limit = clamp_t(u64, div_u64(frames, OMX_BLOCK_FRAMES) + 1,
+				OMX_PULL_BLOCKS_MIN, OMX_PULL_BLOCKS);
+	window->measured_at = now;
+	window->measured_frames = 0;
+}

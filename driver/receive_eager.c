@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "buffer.h"
+#include "channel.h"
+#include "endpoint.h"
+#include "iface.h"
+#include "receive_eager.h"
+#include "send.h"
+
+#define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
+
+/* A medium message that waits to be fetched. */
+struct omx_message {
+	u32 id;
+	u32 length;
+	struct sk_buff *frames;		/* linked by skb->next */
+	struct rcu_head rcu;
+};
+
+static void free_frames(struct omx_endpoint *ep, struct sk_buff *skb)
+{
+	while (skb) {
+		struct sk_buff *next = skb->next;
+
+		skb_mark_not_on_list(skb);
+		omx_channel_uncharge(ep, skb);
+		consume_skb(skb);
+		skb = next;
+	}
+}
+
+void omx_partial_drop(struct omx_endpoint *ep, struct omx_partial *partial)
+{
+	free_frames(ep, partial->head);
+	memset(partial, 0, sizeof(*partial));
+}
+
+static u32 payload_of(const struct sk_buff *skb)
+{
+	return skb->len - EAGER_HEADER;
+}
+
+static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
+				   u32 length, u32 message)
+{
+	return (struct omx_event){
+		.type = OMX_EVENT_RECV,
+		.channel = ch->id,
+		.match_info = match_info,
+		.length = length,
+		.message = message,
+	};
+}
+
+/* ---- messages of one frame ---- */
+
+static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 length = be32_to_cpu(eager->msg_length);
+	struct omx_event event = recv_event(ch, be64_to_cpu(eager->match_info),
+					    length, 0);
+
+	if (!omx_ring_push(&ch->ep->ring, &event, skb, EAGER_HEADER, length))
+		return false;
+	omx_endpoint_notify(ch->ep);
+	consume_skb(skb);
+	return true;
+}
+
+/* ---- longer ones ---- */
+
+static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
+{
+	struct omx_endpoint *ep = ch->ep;
+	struct omx_message *message;
+	struct omx_event event;
+
+	message = kmalloc(sizeof(*message), GFP_ATOMIC | __GFP_NOWARN);
+	if (!message)
+		return false;
+	message->length = partial->length;
+	message->frames = partial->head;
+	if (omx_table_add(&ep->messages, message, &message->id,
+			  GFP_ATOMIC | __GFP_NOWARN))
+		goto free;
+	event = recv_event(ch, partial->match_info, partial->length, message->id);
+	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
+		goto remove;
+	memset(partial, 0, sizeof(*partial));
+	omx_endpoint_notify(ep);
+	return true;
+
+remove:
+	omx_table_remove(&ep->messages, message->id);
+	kfree_rcu(message, rcu);
+	return false;
+free:
+	kfree(message);
+	return false;
+}
+
+/* Fragments come in order: each must continue what is there. */
+static bool continues(const struct omx_partial *partial,
+		      const struct omx_wire_eager *eager)
+{
+	if (be32_to_cpu(eager->offset) != partial->received)
+		return false;
+	return !partial->received ||
+	       (partial->length == be32_to_cpu(eager->msg_length) &&
+		partial->match_info == be64_to_cpu(eager->match_info));
+}
+
+static void append(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_partial *partial = &ch->partial;
+
+	skb->next = NULL;
+	if (partial->last)
+		partial->last->next = skb;
+	else
+		partial->head = skb;
+	partial->last = skb;
+	partial->received += payload_of(skb);
+	omx_channel_charge(ch->ep, skb);
+}
+
+/* Takes the newest frame back out: it stays with the channel for now. */
+static void unappend(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_partial *partial = &ch->partial;
+	struct sk_buff **link = &partial->head;
+
+	partial->last = NULL;
+	while (*link != skb) {
+		partial->last = *link;
+		link = &(*link)->next;
+	}
+	*link = NULL;
+	partial->received -= payload_of(skb);
+	omx_channel_uncharge(ch->ep, skb);
+}
+
+static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	struct omx_partial *partial = &ch->partial;
+
+	if (!continues(partial, eager)) {
+		/* The peer does not keep its own rules: lose this message only. */
+		omx_count(ch->ep->iface, DROP_FRAGMENT);
+		omx_partial_drop(ch->ep, partial);
+		kfree_skb(skb);
+		return true;
+	}
+	partial->length = be32_to_cpu(eager->msg_length);
+	partial->match_info = be64_to_cpu(eager->match_info);
+	append(ch, skb);
+	if (partial->received < partial->length)
+		return true;
+	if (push_message(ch, partial))
+		return true;
+	unappend(ch, skb);
+	return false;
+}
+
+bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 length = be32_to_cpu(eager->msg_length);
+
+	lockdep_assert_held(&ch->lock);
+	if (length == payload_of(skb) && length <= OMX_SMALL_MAX &&
+	    !ch->partial.received)
+		return push_small(ch, skb);
+	return add_fragment(ch, skb);
+}
+
+/* ---- the program takes it ---- */
+
+static struct omx_message *take_message(struct omx_endpoint *ep, u32 id)
+{
+	struct omx_message *message;
+
+	rcu_read_lock();
+	message = omx_table_find(&ep->messages, id);
+	/* Two threads may name the same one: the table's lock decides. */
+	if (message && (message->id != id ||
+			!omx_table_take(&ep->messages, id, message)))
+		message = NULL;
+	rcu_read_unlock();
+	return message;
+}
+
+static int copy_out(struct omx_message *message, struct omx_buffer_iter *to)
+{
+	struct sk_buff *skb;
+	int error;
+
+	for (skb = message->frames; skb && to->left; skb = skb->next) {
+		error = omx_buffer_write_skb(to, skb, EAGER_HEADER,
+				min_t(u64, payload_of(skb), to->left));
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+long omx_fetch(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_message *message;
+	struct omx_ioc_fetch fetch;
+	struct omx_buffer_iter to;
+	long error;
+
+	if (copy_from_user(&fetch, arg, sizeof(fetch)))
+		return -EFAULT;
+	if (fetch.reserved)
+		return -EINVAL;
+	error = omx_buffer_start(&to, &fetch.buffer);
+	if (error)
+		return error;
+	error = -ENOENT;
+	message = take_message(ep, fetch.message);
+	if (message) {
+		error = copy_out(message, &to);
+		free_frames(ep, message->frames);
+		kfree_rcu(message, rcu);
+		omx_channels_reopen(ep);
+	}
+	omx_buffer_end(&to);
+	return error;
+}
+
+void omx_messages_destroy(struct omx_endpoint *ep)
+{
+	struct omx_message *message;
+	u32 slot = 0;
+
+	while ((message = omx_table_next(&ep->messages, &slot))) {
+		free_frames(ep, message->frames);
+		kfree(message);
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "ring.h"
+
+static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
+static_assert(sizeof(struct omx_ring_kernel) <= PAGE_SIZE);
+static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
+
+int omx_ring_init(struct omx_ring *ring)
+{
+	spin_lock_init(&ring->lock);
+	INIT_LIST_HEAD(&ring->backlog);
+	ring->kernel = vmalloc_user(PAGE_SIZE + OMX_RING_SLOTS * OMX_SLOT_SIZE);
+	ring->user = vmalloc_user(PAGE_SIZE);
+	if (!ring->kernel || !ring->user) {
+		omx_ring_destroy(ring);
+		return -ENOMEM;
+	}
+	ring->slot = (void *)ring->kernel + PAGE_SIZE;
+	return 0;
+}
+
+static void free_note(struct omx_note *note)
+{
+	if (!note->embedded)
+		kfree(note);
+}
+
+void omx_ring_destroy(struct omx_ring *ring)
+{
+	struct omx_note *note, *next;
+
+	list_for_each_entry_safe(note, next, &ring->backlog, link) {
+		list_del_init(&note->link);
+		free_note(note);
+	}
+	vfree(ring->user);
+	vfree(ring->kernel);
+}
+
+struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie)
+{
+	struct omx_note *note = kzalloc(sizeof(*note), GFP_KERNEL);
+
+	if (!note)
+		return NULL;
+	INIT_LIST_HEAD(&note->link);
+	note->event.type = type;
+	note->event.cookie = cookie;
+	return note;
+}
+
+void omx_note_init(struct omx_note *note, enum omx_event_type type)
+{
+	INIT_LIST_HEAD(&note->link);
+	note->embedded = true;
+	note->event.type = type;
+}
+
+void omx_ring_forget(struct omx_ring *ring, struct omx_note *note)
+{
+	spin_lock_bh(&ring->lock);
+	list_del_init(&note->link);
+	spin_unlock_bh(&ring->lock);
+}
+
+u32 omx_ring_room(const struct omx_ring *ring)
+{
+	/* Pairs with the program's release: it has read what we overwrite. */
+	u32 used = ring->head - smp_load_acquire(&ring->user->utail);
+
+	return used > OMX_RING_SLOTS ? 0 : OMX_RING_SLOTS - used;
+}
+
+/*
+ * Room for an entry that must not wrap: pads up to the end first if need be.
+ * NULL: there is not enough.
+ */
+static struct omx_event *reserve(struct omx_ring *ring, u32 slots)
+{
+	u32 index = ring->head & (OMX_RING_SLOTS - 1);
+	u32 to_end = OMX_RING_SLOTS - index;
+	u32 pad = to_end < slots ? to_end : 0;
+
+	lockdep_assert_held(&ring->lock);
+	if (omx_ring_room(ring) < slots + pad)
+		return NULL;
+	if (pad) {
+		ring->slot[index] = (struct omx_event){
+			.type = OMX_EVENT_SKIP,
+			.slots = pad,
+		};
+		ring->head += pad;
+		index = 0;
+	}
+	return &ring->slot[index];
+}
+
+static void publish(struct omx_ring *ring, u32 slots)
+{
+	ring->head += slots;
+	/* Pairs with the program's acquire: the slots are complete. */
+	smp_store_release(&ring->kernel->khead, ring->head);
+}
+
+bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
+		   const struct sk_buff *skb, int offset, u32 length)
+{
+	bool inside = length <= OMX_TINY_MAX;
+	struct omx_event *slot = NULL;
+
+	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
+
+	spin_lock_bh(&ring->lock);
+	/* Messages do not overtake notes of their channel's fate. */
+	if (list_empty(&ring->backlog))
+		slot = reserve(ring, event->slots);
+	if (slot) {
+		*slot = *event;
+		if (length)
+			skb_copy_bits(skb, offset,
+				      inside ? slot->data : (void *)(slot + 1),
+				      length);
+		publish(ring, event->slots);
+	} else {
+		WRITE_ONCE(ring->kernel->kbacklog, 1);
+	}
+	spin_unlock_bh(&ring->lock);
+	return slot;
+}
+
+static bool write_note(struct omx_ring *ring, struct omx_note *note)
+{
+	struct omx_event *slot = reserve(ring, 1);
+
+	if (!slot)
+		return false;
+	note->event.slots = 1;
+	*slot = note->event;
+	publish(ring, 1);
+	return true;
+}
+
+bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
+{
+	bool waits = true;
+
+	spin_lock_bh(&ring->lock);
+	if (list_empty(&ring->backlog) && write_note(ring, note)) {
+		free_note(note);
+		waits = false;
+	} else {
+		if (list_empty(&note->link))
+			list_add_tail(&note->link, &ring->backlog);
+		WRITE_ONCE(ring->kernel->kbacklog, 1);
+	}
+	spin_unlock_bh(&ring->lock);
+	return waits;
+}
+
+bool omx_ring_flush(struct omx_ring *ring)
+{
+	struct omx_note *note, *next;
+	bool empty;
+
+	spin_lock_bh(&ring->lock);
+	list_for_each_entry_safe(note, next, &ring->backlog, link) {
+		if (!write_note(ring, note))
+			break;
+		list_del_init(&note->link);
+		free_note(note);
+	}
+	empty = list_empty(&ring->backlog);
+	WRITE_ONCE(ring->kernel->kbacklog, !empty);
+	spin_unlock_bh(&ring->lock);
+	return empty;
+}

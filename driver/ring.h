@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The event ring of an endpoint, mapped read-only into the program.
+ *
+ * Producers run in any context under ring->lock.  The consumer is the
+ * program: its tail is read from a page it can write, so it is only ever
+ * used as a hint of how much is free, bounded by our own head and size.
+ *
+ * Two kinds of entries.  A message may be refused when there is no room: its
+ * sender keeps it and sends it again.  A note (how a request ended, what
+ * happened to a channel) may not: it waits in the backlog, which is bounded
+ * by the requests that can exist, until OMX_IOC_KICK.
+ */
+#ifndef OMX_RING_H
+#define OMX_RING_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+#include "omx_abi.h"
+
+struct sk_buff;
+
+#define OMX_RING_SLOTS	16384	/* 1 MiB */
+
+struct omx_ring {
+	spinlock_t lock;		/* taken with BH off; only table locks nest inside */
+	u32 head;			/* ours; what the program sees is a copy */
+	struct omx_ring_kernel *kernel;	/* vmalloc_user: one page, then the slots */
+	struct omx_ring_user *user;	/* vmalloc_user: one page */
+	struct omx_event *slot;
+	struct list_head backlog;	/* of notes */
+};
+
+struct omx_note {
+	struct list_head link;		/* in the backlog, or empty */
+	bool embedded;			/* in an object that outlives it: not freed */
+	struct omx_event event;
+};
+
+/* Process context. */
+int omx_ring_init(struct omx_ring *ring);
+void omx_ring_destroy(struct omx_ring *ring);
+struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie);
+void omx_note_init(struct omx_note *note, enum omx_event_type type);
+/* Takes an embedded note out of the backlog before its object goes. */
+void omx_ring_forget(struct omx_ring *ring, struct omx_note *note);
+
+/* Any context. */
+/*
+ * Appends a message with `length` bytes of payload found at `offset` of skb
+ * (behind the event, or inside it when they are few).  False: no room.
+ */
+bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
+		   const struct sk_buff *skb, int offset, u32 length);
+/*
+ * Appends a note, now or from the backlog; frees it then unless embedded.
+ * An embedded note that still waits is left in its place with its new text.
+ * True: it had to wait.
+ */
+bool omx_ring_post(struct omx_ring *ring, struct omx_note *note);
+/* Moves what fits from the backlog.  True if the backlog is empty now. */
+bool omx_ring_flush(struct omx_ring *ring);
+/* Free slots, as far as the program can be believed. */
+u32 omx_ring_room(const struct omx_ring *ring);
+
+#endif

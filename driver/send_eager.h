@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Eager messages out: copied from the program into frames at once.
+ */
+#ifndef OMX_SEND_EAGER_H
+#define OMX_SEND_EAGER_H
+
+struct omx_endpoint;
+struct omx_tx_pool;
+
+long omx_send_eager(struct omx_endpoint *ep, void __user *arg);
+void omx_tx_pool_destroy(struct omx_tx_pool *pool);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The arithmetic of a reliable channel: what was sent and acknowledged, what
+ * arrived, how long an answer takes.  Plain data, no locks, no packets: the
+ * channel holds its lock around every call, the unit tests need none.
+ */
+#ifndef OMX_SEQUENCE_H
+#define OMX_SEQUENCE_H
+
+#include <linux/types.h>
+
+#include "wire.h"
+
+#define OMX_WINDOW	OMX_SACK_BITS	/* packets in flight at most */
+
+struct omx_tx_state {
+	u16 flow;
+	u32 next;		/* number of the next new packet; the first is 1 */
+	u32 acked;		/* everything up to here has arrived */
+	u32 limit;		/* the receiver takes packets up to here */
+	u64 sacked;		/* bit i: acked + 2 + i has arrived */
+};
+
+struct omx_rx_state {
+	u16 flow;		/* 0: nothing received yet */
+	u32 next;		/* the packet that comes next in order */
+	u64 ahead;		/* bit i: next + 1 + i is here already */
+};
+
+/* Jacobson's estimator; microseconds. */
+struct omx_rtt {
+	u32 srtt;		/* 0: no sample yet */
+	u32 rttvar;
+	u8 backoff;		/* doublings since the last answer */
+};
+
+#define OMX_RTO_MIN_US		20000	/* delayed acks take up to two ticks */
+#define OMX_RTO_MAX_US		1000000
+
+enum omx_rx_verdict {
+	OMX_RX_NEXT,		/* deliver, then omx_rx_advance() */
+	OMX_RX_AHEAD,		/* keep, then omx_rx_keep() */
+	OMX_RX_DUPLICATE,
+	OMX_RX_BEYOND,
+	OMX_RX_STALE,		/* of an older flow */
+};
+
+static inline u32 omx_tx_in_flight(const struct omx_tx_state *tx)
+{
+	return tx->next - 1 - tx->acked;
+}
+
+void omx_tx_start(struct omx_tx_state *tx, u16 flow);
+/* One packet may always be under way: it probes a closed window. */
+bool omx_tx_may_send(const struct omx_tx_state *tx);
+/*
+ * Takes an ack in.  Returns how many packets it newly covers, or -1 if it
+ * speaks of another flow or of packets that were never sent.  *opened is set
+ * if it lets packets pass that were refused before.
+ */
+int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
+		 bool *opened);
+void omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack);
+/* In flight, and neither acked nor selectively acked. */
+bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq);
+/* Highest selectively acked packet, or acked. */
+u32 omx_tx_highest(const struct omx_tx_state *tx);
+
+bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow);
+void omx_rx_start(struct omx_rx_state *rx, u16 flow);
+enum omx_rx_verdict omx_rx_judge(const struct omx_rx_state *rx, u16 flow,
+				 u32 seq);
+void omx_rx_keep(struct omx_rx_state *rx, u32 seq);
+/* The next packet was delivered.  True if the one after it is here already. */
+bool omx_rx_advance(struct omx_rx_state *rx);
+
+void omx_rtt_sample(struct omx_rtt *rtt, u32 us);
+/* Doubled with every timeout in a row. */
+u32 omx_rtt_timeout_us(const struct omx_rtt *rtt);
+
+#endif
