@@ -44,7 +44,7 @@ struct omx_iface {
 	u32 index;			/* in its namespace's table */
 	u32 boot;			/* random, tells restarts apart */
 	bool automatic;			/* attached because ifnames=all; rtnl */
-	bool detaching;			/* set once, under endpoints_lock, before endpoints are killed */
+	bool detaching;			/* set once, before endpoints are killed; endpoints_lock */
 	u64 mac;			/* never changes: another MAC is another board */
 	struct packet_type packet_type;	/* .dev is ours: no lookup on receipt */
 	struct kref ref;

@@ -3,42 +3,61 @@
  * Who is out there: peers found by HELLO packets or added by hand, per
  * interface.  Data traffic does not need an entry (addresses are MACs), only
  * names, announced MTUs and expiry do.
+ *
+ * Two peers may carry one name; a search by name gives the one that has been
+ * in the table under the lowest index.
  */
 #ifndef OMX_PEER_H
 #define OMX_PEER_H
 
 #include <linux/hashtable.h>
+#include <linux/ratelimit.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include "omx_abi.h"
 
 struct omx_iface;
 
 #define OMX_PEER_HASH_BITS	8
+#define OMX_PEER_MAX		4096	/* per interface: anybody can send hellos */
 
 struct omx_peer_table {
-	spinlock_t lock;		/* writers; readers use RCU */
+	spinlock_t lock;		/* writers, with BH off; readers use RCU */
 	DECLARE_HASHTABLE(by_mac, OMX_PEER_HASH_BITS);
+	struct xarray by_index;		/* 1 ... OMX_PEER_MAX; 0 is the board itself */
+	u32 seed;			/* of the hash: MACs are chosen by strangers */
 	unsigned int count;
+	bool running;			/* the interface is up: talk and listen */
 	struct delayed_work hello;	/* says hello, expires the silent */
 	unsigned int burst;		/* quick hellos still to say */
+	unsigned long hello_due;	/* jiffies */
+	struct ratelimit_state answers;
 	unsigned int generation;	/* counts changes of any peer's MTU */
 };
 
-void omx_peers_start(struct omx_iface *iface);	/* process context, iface is up for receiving */
-void omx_peers_stop(struct omx_iface *iface);	/* says bye, frees all; sleeps */
+/* ---- process context, rtnl held ---- */
+void omx_peers_init(struct omx_iface *iface);	/* silent until resumed */
+void omx_peers_resume(struct omx_iface *iface);	/* the interface is up: says hello */
+void omx_peers_pause(struct omx_iface *iface);	/* it goes down: says bye, forgets; sleeps */
+void omx_peers_stop(struct omx_iface *iface);	/* frees all; sleeps */
+
+/* ---- any context ---- */
 void omx_peers_changed(struct omx_iface *iface);/* name or MTU changed: say hello soon */
 
-/* Softirq: validated HELLO and BYE frames. */
+/* Largest frame (Ethernet header excluded) both sides take. */
+u32 omx_peer_mtu(struct omx_iface *iface, u64 mac);
+
+/* Printable, no blanks, no '/', length fits; name need not end with a 0. */
+bool omx_peer_name_is_valid(const char *name, size_t length);
+
+/* ---- softirq, RCU read lock held; validated frames, consumed ---- */
 void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb);
 void omx_peer_bye_pkt(struct omx_iface *iface, struct sk_buff *skb);
 
-/* Any context: largest frame (Ethernet header excluded) both sides take. */
-u32 omx_peer_mtu(struct omx_iface *iface, u64 mac);
-
-/* Process context; they back the ioctls of the same names. */
+/* ---- process context; they back the ioctls of the same names ---- */
 int omx_peer_query(struct omx_iface *iface, struct omx_ioc_peer *peer);
 int omx_peer_by_mac(struct omx_iface *iface, struct omx_ioc_peer *peer);
 int omx_peer_by_name(struct omx_iface *iface, struct omx_ioc_peer *peer);

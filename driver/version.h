@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef OMX_VERSION_H
+#define OMX_VERSION_H
+
+#define OMX_VERSION	"0.1.0"		/* as in configure.ac */
+
+#endif
