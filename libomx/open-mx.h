@@ -105,7 +105,7 @@ typedef enum omx_return {
 } omx_return_t;
 
 /* How a request ended. */
-typedef struct omx_status {
+typedef struct omx_status_s {
 	omx_return_t code;
 	omx_endpoint_addr_t addr;	/* of the sender (receive), receiver (send), peer (connect) */
 	uint64_t match_info;		/* of the message; of a connect as it was given */

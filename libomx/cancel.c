@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The public functions about a request other than waiting for it.
+ */
+#include "error.h"
+#include "progress.h"
+
+static bool can_cancel(const struct omx__request *req)
+{
+	return req->state == REQUEST_POSTED ||
+	       (req->type == REQUEST_CONNECT && req->state == REQUEST_ACTIVE);
+}
+
+/* Enters the endpoint for a request of it. */
+static omx_return_t enter_for(struct omx__endpoint *ep, omx_request_t *request,
+			      struct omx__request **req)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return ret;
+	*req = request ? *request : NULL;
+	if (likely(omx__request_valid(ep, *req)))
+		return OMX_SUCCESS;
+	omx__leave(ep);
+	return OMX_BAD_REQUEST;
+}
+
+static omx_return_t cancel(struct omx__endpoint *ep, omx_request_t *request, uint32_t *result,
+			   bool test)
+{
+	struct omx__request *req;
+	omx_return_t ret = enter_for(ep, request, &req);
+
+	if (ret)
+		return ret;
+	if (req->type == REQUEST_SEND) {
+		omx__leave(ep);
+		return OMX_BAD_REQUEST;
+	}
+	*result = can_cancel(req);
+	if (*result && test) {
+		omx__request_abort(req, OMX_CANCELLED);
+	} else if (*result) {
+		omx__request_drop(req);
+		*request = NULL;
+	}
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_cancel(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, cancel(ep, request, result, false), __func__);
+}
+
+omx_return_t omx_cancel_notest(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, cancel(ep, request, result, true), __func__);
+}
+
+omx_return_t omx_forget(omx_endpoint_t ep, omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = enter_for(ep, request, &req);
+
+	if (ret)
+		return omx__return(ep, ret, __func__);
+	if (req->state == REQUEST_DONE)
+		omx__request_take(req, NULL);
+	else
+		req->zombie = true;
+	*request = NULL;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
+			     uint32_t *result)
+{
+	struct omx__request *req;
+	omx_return_t ret = enter_for(ep, request, &req);
+
+	if (ret)
+		return ret;
+	if (req->type != REQUEST_SEND) {
+		omx__leave(ep);
+		return OMX_BAD_REQUEST;
+	}
+	if (req->state != REQUEST_DONE)
+		omx__progress(ep);
+	*result = req->state == REQUEST_DONE;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, buffered(ep, request, result), __func__);
+}
+
+omx_return_t omx_context(omx_request_t *request, void **context)
+{
+	struct omx__request *req = request ? *request : NULL;
+
+	if (!req || req->state == REQUEST_FREE)
+		return omx__return(NULL, OMX_BAD_REQUEST, __func__);
+	*context = req->status.context;
+	return OMX_SUCCESS;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "endpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "environment.h"
+#include "error.h"
+#include "helper.h"
+#include "init.h"
+#include "omx.h"
+#include "table.h"
+#include "unexpected.h"
+
+/* What the program and the environment want of a new endpoint. */
+struct wishes {
+	omx_error_handler_t error_handler;
+	uint64_t unexpected_max;
+	uint32_t context_bits;
+	uint32_t context_shift;
+};
+
+static omx_return_t set_context_id(struct wishes *wishes, uint32_t bits, uint32_t shift)
+{
+	if (bits > OMX_ENDPOINT_CONTEXT_ID_BITS_MAX || bits + shift > 64)
+		return OMX_ENDPOINT_PARAM_BAD_VALUE;
+	wishes->context_bits = bits;
+	wishes->context_shift = bits ? shift : 0;
+	return OMX_SUCCESS;
+}
+
+static omx_return_t read_param(struct wishes *wishes, const omx_endpoint_param_t *param)
+{
+	switch (param->key) {
+	case OMX_ENDPOINT_PARAM_ERROR_HANDLER:
+		wishes->error_handler = param->val.error_handler;
+		return OMX_SUCCESS;
+	case OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX:
+		wishes->unexpected_max = param->val.unexp_queue_max;
+		return OMX_SUCCESS;
+	case OMX_ENDPOINT_PARAM_CONTEXT_ID:
+		return set_context_id(wishes, param->val.context_id.bits,
+				      param->val.context_id.shift);
+	default:
+		return OMX_ENDPOINT_PARAM_BAD_KEY;
+	}
+}
+
+static omx_return_t read_params(struct wishes *wishes, const omx_endpoint_param_t *params,
+				uint32_t count)
+{
+	omx_return_t ret = set_context_id(wishes, (uint32_t)omx__settings.ctxid_bits,
+					  (uint32_t)omx__settings.ctxid_shift);
+	uint32_t i;
+
+	wishes->unexpected_max = omx__settings.unexp_queue_max;
+	if (count && !params)
+		return OMX_ENDPOINT_PARAMS_BAD_LIST;
+	for (i = 0; i < count && !ret; i++)
+		ret = read_param(wishes, &params[i]);
+	return ret;
+}
+
+static int create_contexts(struct omx__endpoint *ep, const struct wishes *wishes)
+{
+	uint32_t count = 1u << wishes->context_bits;
+	uint32_t i;
+
+	ep->contexts = calloc(count, sizeof(*ep->contexts));
+	if (!ep->contexts)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		list_init(&ep->contexts[i].posted);
+		list_init(&ep->contexts[i].unexpected);
+		list_init(&ep->contexts[i].done);
+	}
+	ep->context_mask = count - 1;
+	ep->context_shift = wishes->context_shift;
+	return 0;
+}
+
+static void init_queues(struct omx__endpoint *ep)
+{
+	list_init(&ep->unexpected);
+	list_init(&ep->parked);
+	list_init(&ep->free_messages);
+	list_init(&ep->free_requests);
+	list_init(&ep->done);
+	list_init(&ep->connecting);
+	list_init(&ep->retry);
+	list_init(&ep->timers);
+	list_init(&ep->dead_partners);
+}
+
+static void apply(struct omx__endpoint *ep, const struct wishes *wishes)
+{
+	init_queues(ep);
+	ep->error_handler = wishes->error_handler;
+	ep->unexpected_max = wishes->unexpected_max;
+	ep->rndv_threshold = omx__settings.rndv_threshold;
+	ep->shared_rndv_threshold = omx__settings.shared_rndv_threshold;
+	ep->timeout_ms = omx__settings.timeout_ms ? (uint32_t)omx__settings.timeout_ms :
+			 OMX_TIMEOUT_DEFAULT_MS;
+}
+
+static omx_return_t check_numbers(uint32_t board, uint32_t endpoint)
+{
+	struct omx_ioc_info info;
+	omx_return_t ret = omx__driver_info(&info);
+
+	if (ret)
+		return ret;
+	if (board != OMX_ANY && board >= info.board_max)
+		return OMX_BOARD_NOT_FOUND;
+	if (endpoint != OMX_ANY && endpoint >= info.endpoint_max)
+		return OMX_BAD_ENDPOINT;
+	return OMX_SUCCESS;
+}
+
+/* Becomes an endpoint in the driver.  0 or -errno. */
+static int attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
+{
+	int err = omx__driver_ioctl(ep->fd, OMX_IOC_OPEN, open);
+
+	if (err)
+		return err == -ENOENT ? -ENODEV : err;
+	ep->board = open->board;
+	ep->endpoint = open->endpoint;
+	ep->key = open->key;
+	ep->mac = open->mac;
+	return 0;
+}
+
+/* Everything but the lock and the descriptor.  0 or -errno. */
+static int build(struct omx__endpoint *ep, const struct wishes *wishes,
+		 struct omx_ioc_open *open)
+{
+	int err = attach(ep, open);
+
+	if (err)
+		return err;
+	err = create_contexts(ep, wishes);
+	if (err)
+		return err;
+	err = omx__partner_create_self(ep, open->session);
+	if (err)
+		goto out_contexts;
+	err = omx__ring_map(&ep->ring, ep->fd, open->ring_slots);
+	if (err)
+		goto out_partners;
+	return 0;
+
+out_partners:
+	omx__partners_free_all(ep);
+out_contexts:
+	free(ep->contexts);
+	return err;
+}
+
+static void set_state(struct omx__endpoint *ep, enum endpoint_state state)
+{
+	pthread_mutex_lock(&ep->lock);
+	ep->state = (uint8_t)state;
+	pthread_mutex_unlock(&ep->lock);
+}
+
+static omx_return_t open_endpoint(struct omx_ioc_open *open, const struct wishes *wishes,
+				  struct omx__endpoint **opened)
+{
+	struct omx__endpoint *ep = omx__table_alloc();
+	int err;
+
+	if (!ep)
+		return OMX_NO_SYSTEM_RESOURCES;
+	apply(ep, wishes);
+	open->timeout_ms = ep->timeout_ms;
+	ep->fd = omx__driver_open();
+	if (ep->fd < 0) {
+		err = ep->fd;
+		goto out_table;
+	}
+	err = build(ep, wishes, open);
+	if (err)
+		goto out_fd;
+	set_state(ep, ENDPOINT_OPEN);
+	*opened = ep;
+	return OMX_SUCCESS;
+
+out_fd:
+	omx__driver_close(ep->fd);
+out_table:
+	omx__table_free(ep);
+	return omx__error_from_errno(err);
+}
+
+omx_return_t omx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,
+			       omx_endpoint_param_t *params, uint32_t count,
+			       omx_endpoint_t *ep)
+{
+	struct omx_ioc_open open = { .board = board, .endpoint = endpoint, .key = key };
+	struct wishes wishes = { 0 };
+	omx_return_t ret;
+
+	if (endpoint == OMX_ANY_ENDPOINT)
+		open.endpoint = (uint32_t)omx__settings.any_endpoint;
+	ret = check_numbers(board, open.endpoint);
+	if (!ret)
+		ret = read_params(&wishes, params, count);
+	if (!ret)
+		ret = open_endpoint(&open, &wishes, ep);
+	return omx__return(NULL, ret, __func__);
+}
+
+void omx__endpoint_wake(struct omx__endpoint *ep)
+{
+	ep->wake = false;
+	if (ep->sleepers)
+		omx__driver_ioctl(ep->fd, OMX_IOC_WAKEUP, NULL);
+}
+
+static void abort_list(struct list *requests, omx_return_t code)
+{
+	while (!list_empty(requests))
+		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
+}
+
+void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
+{
+	uint32_t i;
+
+	ep->failed = code;
+	ep->wake = true;
+	for (i = 0; i <= ep->context_mask; i++)
+		abort_list(&ep->contexts[i].posted, code);
+	for (i = 0; i < ep->partner_room; i++) {
+		if (ep->partners[i])
+			omx__partner_abort(ep, ep->partners[i], code);
+	}
+	abort_list(&ep->connecting, code);
+	abort_list(&ep->retry, code);
+	ep->stalled = false;
+	/* The helper has no more to do; it may be waiting for a handler to end. */
+	pthread_cond_broadcast(&ep->changed);
+}
+
+/* Nobody is inside any more. */
+static void tear_down(struct omx__endpoint *ep)
+{
+	omx__helper_join(ep);
+	/* The mappings hold the file: the driver's endpoint ends with both. */
+	omx__ring_unmap(&ep->ring);
+	omx__driver_close(ep->fd);
+	omx__unexpected_free_all(ep);
+	omx__requests_free_all(ep);
+	omx__partners_free_all(ep);
+	free(ep->contexts);
+	ep->contexts = NULL;
+}
+
+/* Sends everybody away who is inside.  On success the state is CLOSING. */
+static omx_return_t evacuate(struct omx__endpoint *ep)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return ret;
+	if (omx__in_handler(ep)) {
+		omx__leave(ep);
+		return OMX_NOT_SUPPORTED_IN_HANDLER;
+	}
+	ep->state = ENDPOINT_CLOSING;
+	pthread_cond_broadcast(&ep->changed);
+	omx__driver_ioctl(ep->fd, OMX_IOC_WAKEUP, NULL);
+	while (ep->users)
+		pthread_cond_wait(&ep->changed, &ep->lock);
+	pthread_mutex_unlock(&ep->lock);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx__endpoint_close(struct omx__endpoint *ep)
+{
+	omx_return_t ret = evacuate(ep);
+
+	if (ret)
+		return ret;
+	tear_down(ep);
+	set_state(ep, ENDPOINT_CLOSED);
+	omx__table_free(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_close_endpoint(omx_endpoint_t ep)
+{
+	omx_return_t ret = omx__endpoint_close(ep);
+
+	/* Its own handler may be gone with it. */
+	return omx__return(ret == OMX_NOT_SUPPORTED_IN_HANDLER ? ep : NULL, ret, __func__);
+}
+
+omx_return_t omx_get_endpoint_fd(omx_endpoint_t ep, int *fd)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return omx__return(NULL, ret, __func__);
+	*fd = ep->fd;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "environment.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "omx_abi.h"
+#include "open-mx.h"
+
+#define UNEXP_QUEUE_MAX_DEFAULT	(64u << 20)
+#define RNDV_THRESHOLD_DEFAULT	32768
+#define SHARED_RNDV_DEFAULT	4096
+
+static const struct omx__settings defaults = {
+	.rndv_threshold = RNDV_THRESHOLD_DEFAULT,
+	.shared_rndv_threshold = SHARED_RNDV_DEFAULT,
+	.any_endpoint = OMX_ANY,
+	.timeout_ms = OMX_TIMEOUT_DEFAULT_MS,
+	.progress_thread = 1,
+	.unexp_queue_max = UNEXP_QUEUE_MAX_DEFAULT,
+};
+
+struct omx__settings omx__settings = defaults;
+
+/* One or two (separated by a comma) numbers, each with a largest value. */
+struct variable {
+	const char *name;
+	size_t offset;
+	uint64_t max;
+	size_t second_offset;	/* 0: there is no second number */
+	uint64_t second_max;
+};
+
+#define AT(field) offsetof(struct omx__settings, field)
+
+static const struct variable variables[] = {
+	{ "OMX_RNDV_THRESHOLD", AT(rndv_threshold), OMX_MEDIUM_MAX, 0, 0 },
+	{ "OMX_SHARED_RNDV_THRESHOLD", AT(shared_rndv_threshold), OMX_MEDIUM_MAX, 0, 0 },
+	{ "OMX_WAITSPIN", AT(wait_spin), 1, 0, 0 },
+	{ "OMX_CTXIDS", AT(ctxid_bits), OMX_ENDPOINT_CONTEXT_ID_BITS_MAX, AT(ctxid_shift), 63 },
+	{ "OMX_FATAL_ERRORS", AT(fatal_errors), 1, 0, 0 },
+	{ "OMX_VERBOSE", AT(verbose), UINT64_MAX, 0, 0 },
+	{ "OMX_ANY_ENDPOINT", AT(any_endpoint), OMX_ANY, 0, 0 },
+	{ "OMX_TIMEOUT_MS", AT(timeout_ms), OMX_ANY, 0, 0 },
+	{ "OMX_PROGRESS_THREAD", AT(progress_thread), 1, 0, 0 },
+	{ "OMX_UNEXP_QUEUE_MAX", AT(unexp_queue_max), UINT64_MAX, 0, 0 },
+};
+
+void omx__verbose(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!omx__settings.verbose)
+		return;
+	fputs("omx: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+static bool parse(const char **text, uint64_t max, char terminator, uint64_t *value)
+{
+	unsigned long long number;
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	number = strtoull(*text, &end, 0);
+	if (errno || *end != terminator || number > max)
+		return false;
+	*text = end + (terminator != 0);
+	*value = number;
+	return true;
+}
+
+static bool parse_variable(const struct variable *variable, const char *text,
+			   struct omx__settings *settings)
+{
+	uint64_t first, second;
+
+	if (!variable->second_offset) {
+		if (!parse(&text, variable->max, 0, &first))
+			return false;
+	} else {
+		if (!parse(&text, variable->max, ',', &first) ||
+		    !parse(&text, variable->second_max, 0, &second))
+			return false;
+		*(uint64_t *)((char *)settings + variable->second_offset) = second;
+	}
+	*(uint64_t *)((char *)settings + variable->offset) = first;
+	return true;
+}
+
+void omx__environment_read(void)
+{
+	struct omx__settings settings = defaults;
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *text = getenv(variables[i].name);
+
+		if (text && !parse_variable(&variables[i], text, &settings))
+			fprintf(stderr, "omx: %s=%s is not understood, ignored\n",
+				variables[i].name, text);
+	}
+	omx__settings = settings;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the environment sets, read once by omx_init.
+ */
+#ifndef OMX_ENVIRONMENT_H
+#define OMX_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct omx__settings {
+	uint64_t rndv_threshold;	/* OMX_RNDV_THRESHOLD: longest eager message */
+	uint64_t shared_rndv_threshold;	/* OMX_SHARED_RNDV_THRESHOLD: the same on one host */
+	uint64_t wait_spin;		/* OMX_WAITSPIN: blocking calls poll */
+	uint64_t ctxid_bits;		/* OMX_CTXIDS=bits,shift */
+	uint64_t ctxid_shift;
+	uint64_t fatal_errors;		/* OMX_FATAL_ERRORS: the default handler exits */
+	uint64_t verbose;		/* OMX_VERBOSE: tell on stderr what happens */
+	uint64_t any_endpoint;		/* OMX_ANY_ENDPOINT: what ANY means */
+	uint64_t timeout_ms;		/* OMX_TIMEOUT_MS: peers silent for longer are lost */
+	uint64_t progress_thread;	/* OMX_PROGRESS_THREAD */
+	uint64_t unexp_queue_max;	/* OMX_UNEXP_QUEUE_MAX: bytes */
+};
+
+extern struct omx__settings omx__settings;
+
+void omx__environment_read(void);
+
+/* Prints with the prefix "omx: " if OMX_VERBOSE is set. */
+void omx__verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

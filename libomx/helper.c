@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "helper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "driver.h"
+#include "environment.h"
+#include "progress.h"
+
+/* Mostly untouched; the unexpected handler may run on it. */
+#define STACK_SIZE	(256 * 1024)
+#define ERROR_PAUSE_NS	10000000
+
+static int sleep_in_driver(struct omx__endpoint *ep, uint32_t flags)
+{
+	struct omx_ioc_wait wait = {
+		.head = omx__ring_khead(&ep->ring),
+		.flags = flags,
+		.timeout_ms = OMX_ANY,
+		.wakeups = omx__ring_wakeups(&ep->ring),
+	};
+	int err;
+
+	pthread_mutex_unlock(&ep->lock);
+	err = omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, &wait);
+	pthread_mutex_lock(&ep->lock);
+	return err;
+}
+
+static void pause_after_error(struct omx__endpoint *ep)
+{
+	const struct timespec pause = { .tv_nsec = ERROR_PAUSE_NS };
+
+	pthread_mutex_unlock(&ep->lock);
+	nanosleep(&pause, NULL);
+	pthread_mutex_lock(&ep->lock);
+}
+
+/* One nap and what it was for. */
+static void serve(struct omx__endpoint *ep)
+{
+	uint32_t released = ep->ring.released;
+	/*
+	 * A rendezvous that cannot leave the ring (see unexpected.h) would
+	 * wake us again and again: then wait for something new instead.
+	 */
+	bool stuck = released != omx__ring_khead(&ep->ring) &&
+		     (ep->stalled || !list_empty(&ep->parked));
+	int err = sleep_in_driver(ep, stuck ? 0 : OMX_WAIT_HELPER);
+
+	if (ep->state != ENDPOINT_OPEN)
+		return;
+	omx__progress(ep);
+	if ((err && err != -EINTR && err != -ETIMEDOUT) || (stuck && ep->stalled))
+		pause_after_error(ep);
+}
+
+static void *run(void *argument)
+{
+	struct omx__endpoint *ep = argument;
+
+	pthread_mutex_lock(&ep->lock);
+	while (ep->state == ENDPOINT_OPEN && !ep->failed) {
+		if (ep->hold)
+			pthread_cond_wait(&ep->changed, &ep->lock);
+		else
+			serve(ep);
+		if (ep->wake)
+			omx__endpoint_wake(ep);
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return NULL;
+}
+
+/* Signals are the program's business: the thread inherits a full mask. */
+static int create_thread(struct omx__endpoint *ep, const pthread_attr_t *attributes)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&ep->helper, attributes, run, ep);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+void omx__helper_start(struct omx__endpoint *ep)
+{
+	pthread_attr_t attributes;
+	int err;
+
+	ep->helper_settled = true;
+	if (!omx__settings.progress_thread)
+		return;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	err = create_thread(ep, &attributes);
+	pthread_attr_destroy(&attributes);
+	if (err)
+		omx__verbose("no progress thread: error %d", err);
+	ep->helper_running = !err;
+}
+
+void omx__helper_join(struct omx__endpoint *ep)
+{
+	if (ep->helper_running)
+		pthread_join(ep->helper, NULL);
+	ep->helper_running = false;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The public functions that receive.
+ */
+#include "error.h"
+#include "helper.h"
+#include "unexpected.h"
+
+static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
+			  uint64_t match_mask)
+{
+	if (unlikely(ep->failed))
+		return ep->failed;
+	if (unlikely(!omx__context_named(ep, match_mask)))
+		return OMX_BAD_MATCHING_FOR_CONTEXT_ID_MASK;
+	return omx__match_check(match_info, match_mask);
+}
+
+/* On success the endpoint's lock is held. */
+static omx_return_t begin(struct omx__endpoint *ep, uint64_t match_info, uint64_t match_mask,
+			  void *context, struct omx__request **out)
+{
+	struct omx__request *req;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	ret = check(ep, match_info, match_mask);
+	if (unlikely(ret))
+		goto out_leave;
+	req = omx__request_alloc(ep, REQUEST_RECV, context);
+	if (unlikely(!req)) {
+		ret = OMX_NO_SYSTEM_RESOURCES;
+		goto out_leave;
+	}
+	req->match_info = match_info;
+	req->match_mask = match_mask;
+	*out = req;
+	return OMX_SUCCESS;
+
+out_leave:
+	omx__leave(ep);
+	return ret;
+}
+
+static void post(struct omx__endpoint *ep, struct omx__request *req)
+{
+	/* In case that it ends without ever meeting a message. */
+	req->status.addr = (omx_endpoint_addr_t){ { 0, 0 } };
+	req->status.match_info = req->match_info;
+	req->status.msg_length = 0;
+	req->status.xfer_length = 0;
+	req->state = REQUEST_POSTED;
+	list_append(&omx__context_of(ep, req->match_info)->posted, &req->node);
+	if (req->buffer.abi.length > ep->shared_rndv_threshold)
+		omx__helper_want(ep);
+}
+
+static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
+{
+	struct message *message;
+
+	req->zombie = !request;
+	if (request)
+		*request = req;
+	message = list_empty(&ep->unexpected) ? NULL :
+		  omx__unexpected_find(ep, req->match_info, req->match_mask);
+	if (message)
+		omx__unexpected_deliver(message, req);
+	else
+		post(ep, req);
+	omx__leave(ep);
+}
+
+static omx_return_t receive(struct omx__endpoint *ep, void *buffer, size_t length,
+			    uint64_t match_info, uint64_t match_mask,
+			    void *context, omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+
+	if (unlikely(ret))
+		return ret;
+	omx__buffer_set(&req->buffer, buffer, length);
+	finish(ep, req, request);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t receive_segments(struct omx__endpoint *ep, omx_seg_t *segs, uint32_t nseg,
+				     uint64_t match_info, uint64_t match_mask,
+				     void *context, omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+
+	if (unlikely(ret))
+		return ret;
+	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
+	if (likely(!ret)) {
+		finish(ep, req, request);
+		return OMX_SUCCESS;
+	}
+	omx__request_free(req);
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_irecv(omx_endpoint_t ep, void *buffer, size_t length,
+		       uint64_t match_info, uint64_t match_mask,
+		       void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive(ep, buffer, length, match_info, match_mask,
+				       context, request), __func__);
+}
+
+omx_return_t omx_irecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			uint64_t match_info, uint64_t match_mask,
+			void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive_segments(ep, segs, nseg, match_info, match_mask,
+						context, request), __func__);
+}

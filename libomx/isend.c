@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The public functions that send, and which way a message goes.
+ */
+#include <errno.h>
+
+#include "connect.h"
+#include "error.h"
+#include "progress.h"
+#include "send.h"
+
+static int submit(struct omx__request *req)
+{
+	return req->rendezvous ? omx__send_rendezvous(req) : omx__send_eager(req);
+}
+
+/*
+ * May it succeed later?  ENOTCONN: the channel is dead and its event, which
+ * ends the request with the reason, has not been handled yet.
+ */
+static bool can_wait(const struct omx__request *req, int err)
+{
+	if (err == -EAGAIN || err == -ENOTCONN)
+		return true;
+	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
+}
+
+/* No event will announce that resources have come back. */
+static void note_shortage(struct omx__endpoint *ep, int err)
+{
+	if (err == -ENOMEM || err == -ENOSPC)
+		omx__stall(ep);
+}
+
+bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
+{
+	struct partner *partner = req->partner;
+	int err = submit(req);
+
+	if (!err)
+		return true;
+	if (can_wait(req, err)) {
+		struct list *first = partner->queued.next;
+
+		note_shortage(ep, err);
+		list_append(first, &req->node);		/* before the first */
+		return false;
+	}
+	omx__request_region_destroy(req);
+	omx__request_done(req, omx__error_from_errno(err));
+	return true;
+}
+
+static void queue(struct omx__request *req)
+{
+	req->state = REQUEST_QUEUED;
+	list_append(&req->partner->queued, &req->node);
+}
+
+static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *req)
+{
+	int err;
+
+	if (unlikely(!list_empty(&req->partner->queued))) {
+		queue(req);
+		/* Room may have been announced. */
+		omx__progress(ep);
+		return OMX_SUCCESS;
+	}
+	err = submit(req);
+	if (likely(!err))
+		return OMX_SUCCESS;
+	if (!can_wait(req, err)) {
+		omx__request_region_destroy(req);
+		return omx__error_from_errno(err);
+	}
+	note_shortage(ep, err);
+	queue(req);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t send_to_dead(struct omx__request *req)
+{
+	omx__request_done(req, req->partner->reason);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__request *req)
+{
+	if (list_empty(&ep->self->queued)) {
+		int err = omx__connect_self(ep);
+
+		if (err)
+			return omx__error_from_errno(err);
+	}
+	queue(req);
+	return OMX_SUCCESS;
+}
+
+/* Which way it goes depends on how the partner is. */
+static omx_return_t dispatch(struct omx__endpoint *ep, struct omx__request *req)
+{
+	switch (req->partner->state) {
+	case PARTNER_LIVE:
+		return send_to_live(ep, req);
+	case PARTNER_DEAD:
+		return send_to_dead(req);
+	default:
+		return send_to_self(ep, req);
+	}
+}
+
+/*
+ * Looks the destination up and makes a request for it.  On success the
+ * endpoint's lock is held.
+ */
+static omx_return_t begin(struct omx__endpoint *ep, const omx_endpoint_addr_t *dest,
+			  uint64_t match_info, void *context, struct omx__request **out)
+{
+	struct partner *partner;
+	struct omx__request *req;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	ret = ep->failed;
+	if (likely(!ret))
+		ret = omx__partner_by_address(ep, dest, &partner);
+	if (unlikely(ret))
+		goto out_leave;
+	req = omx__request_alloc(ep, REQUEST_SEND, context);
+	if (unlikely(!req)) {
+		ret = OMX_NO_SYSTEM_RESOURCES;
+		goto out_leave;
+	}
+	req->partner = partner;
+	req->status.addr = partner->addr;
+	req->status.match_info = match_info;
+	*out = req;
+	return OMX_SUCCESS;
+
+out_leave:
+	omx__leave(ep);
+	return ret;
+}
+
+/* Sends what begin() has made; leaves the endpoint. */
+static omx_return_t finish(struct omx__endpoint *ep, struct omx__request *req,
+			   bool synchronous, omx_request_t *request)
+{
+	uint64_t length = req->buffer.abi.length;
+	omx_return_t ret;
+
+	req->rendezvous = synchronous || length > req->partner->rndv_threshold;
+	req->status.msg_length = length;
+	req->status.xfer_length = 0;
+	req->zombie = !request;
+	ret = dispatch(ep, req);
+	if (unlikely(ret))
+		omx__request_free(req);
+	else if (request)
+		*request = req;
+	omx__leave(ep);
+	return ret;
+}
+
+static omx_return_t send_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
+				    const omx_endpoint_addr_t *dest, uint64_t match_info,
+				    void *context, omx_request_t *request, bool synchronous)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+
+	if (unlikely(ret))
+		return ret;
+	omx__buffer_set(&req->buffer, buffer, length);
+	return finish(ep, req, synchronous, request);
+}
+
+static omx_return_t send_segments(struct omx__endpoint *ep, omx_seg_t *segs, uint32_t nseg,
+				  const omx_endpoint_addr_t *dest, uint64_t match_info,
+				  void *context, omx_request_t *request, bool synchronous)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+
+	if (unlikely(ret))
+		return ret;
+	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
+	if (likely(!ret))
+		return finish(ep, req, synchronous, request);
+	omx__request_free(req);
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,
+		       omx_endpoint_addr_t dest, uint64_t match_info,
+		       void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_contiguous(ep, buffer, length, &dest, match_info,
+					       context, request, false), __func__);
+}
+
+omx_return_t omx_issend(omx_endpoint_t ep, void *buffer, size_t length,
+			omx_endpoint_addr_t dest, uint64_t match_info,
+			void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_contiguous(ep, buffer, length, &dest, match_info,
+					       context, request, true), __func__);
+}
+
+omx_return_t omx_isendv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			omx_endpoint_addr_t dest, uint64_t match_info,
+			void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_segments(ep, segs, nseg, &dest, match_info,
+					     context, request, false), __func__);
+}
+
+omx_return_t omx_issendv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			 omx_endpoint_addr_t dest, uint64_t match_info,
+			 void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_segments(ep, segs, nseg, &dest, match_info,
+					     context, request, true), __func__);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Doubly linked lists of nodes that live in the objects themselves.
+ */
+#ifndef OMX_LIST_H
+#define OMX_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+	struct list *next, *prev;
+};
+
+#define list_entry(node, type, member) \
+	((type *)((char *)(node) - offsetof(type, member)))
+
+/* The body may remove `pos`, nothing else. */
+#define list_for_each(pos, tmp, head) \
+	for (pos = (head)->next, tmp = pos->next; pos != (head); \
+	     pos = tmp, tmp = pos->next)
+
+static inline void list_init(struct list *head)
+{
+	head->next = head->prev = head;
+}
+
+static inline bool list_empty(const struct list *head)
+{
+	return head->next == head;
+}
+
+static inline void list_append(struct list *head, struct list *node)
+{
+	node->next = head;
+	node->prev = head->prev;
+	head->prev->next = node;
+	head->prev = node;
+}
+
+static inline void list_remove(struct list *node)
+{
+	node->prev->next = node->next;
+	node->next->prev = node->prev;
+}
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "partner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "endpoint.h"
+#include "send.h"
+#include "unexpected.h"
+
+/*
+ * An address is { index, endpoint id } and { magic, generation }, 32 bits
+ * each: it is looked up, never followed.
+ */
+#define ADDRESS_MAGIC		0x4f4d5841u
+#define DEAD_PARTNERS_MAX	256	/* remembered */
+
+static omx_endpoint_addr_t make_address(struct omx__endpoint *ep, uint32_t index)
+{
+	omx_endpoint_addr_t addr = { {
+		(uint64_t)ep->id << 32 | index,
+		(uint64_t)++ep->partner_generation << 32 | ADDRESS_MAGIC,
+	} };
+
+	return addr;
+}
+
+omx_return_t omx__partner_by_address(struct omx__endpoint *ep, const omx_endpoint_addr_t *addr,
+				     struct partner **found)
+{
+	uint32_t index = (uint32_t)addr->opaque[0];
+	struct partner *partner;
+
+	if (unlikely(addr->opaque[0] >> 32 != ep->id ||
+		     (uint32_t)addr->opaque[1] != ADDRESS_MAGIC || index >= ep->partner_room))
+		return OMX_REMOTE_ENDPOINT_BAD_ID;
+	partner = ep->partners[index];
+	if (unlikely(!partner || partner->addr.opaque[1] != addr->opaque[1]))
+		return OMX_REMOTE_ENDPOINT_BAD_SESSION;
+	*found = partner;
+	return OMX_SUCCESS;
+}
+
+/* Makes a table of pointers hold at least `count` of them. */
+static bool grow(struct partner ***table, uint32_t *room, uint32_t count)
+{
+	uint32_t wanted = *room ? *room : 16;
+	struct partner **larger;
+
+	if (count <= *room)
+		return true;
+	while (wanted < count)
+		wanted *= 2;
+	larger = realloc(*table, wanted * sizeof(*larger));
+	if (!larger)
+		return false;
+	for (uint32_t i = *room; i < wanted; i++)
+		larger[i] = NULL;
+	*table = larger;
+	*room = wanted;
+	return true;
+}
+
+static bool free_index(struct omx__endpoint *ep, uint32_t *index)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->partner_room; i++) {
+		if (!ep->partners[i])
+			break;
+	}
+	*index = i;
+	return grow(&ep->partners, &ep->partner_room, i + 1);
+}
+
+static struct partner *create(struct omx__endpoint *ep)
+{
+	struct partner *partner;
+	uint32_t index;
+
+	if (!free_index(ep, &index))
+		return NULL;
+	partner = calloc(1, sizeof(*partner));
+	if (!partner)
+		return NULL;
+	list_init(&partner->queued);
+	list_init(&partner->active);
+	partner->index = index;
+	partner->channel = NO_CHANNEL;
+	partner->addr = make_address(ep, index);
+	partner->rndv_threshold = ep->rndv_threshold;
+	ep->partners[index] = partner;
+	return partner;
+}
+
+int omx__partner_create_self(struct omx__endpoint *ep, uint32_t session)
+{
+	struct partner *self = create(ep);
+
+	if (!self)
+		return -ENOMEM;
+	self->state = PARTNER_IDLE;
+	self->rndv_threshold = ep->shared_rndv_threshold;
+	self->mac = ep->mac;
+	self->endpoint = ep->endpoint;
+	self->session = session;
+	ep->self = self;
+	return 0;
+}
+
+static bool is_self(const struct omx__endpoint *ep, const struct omx_ioc_channel_info *info)
+{
+	return ep->self->state == PARTNER_IDLE && info->mac == ep->self->mac &&
+	       info->endpoint == ep->self->endpoint;
+}
+
+struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel)
+{
+	struct omx_ioc_channel_info info = { .channel = channel };
+	struct partner *partner;
+
+	if (channel >= CHANNEL_MAX || !grow(&ep->channels, &ep->channel_room, channel + 1))
+		return NULL;
+	/* If it fails, the channel is dead already and we go by its number. */
+	omx__driver_ioctl(ep->fd, OMX_IOC_CHANNEL_INFO, &info);
+	partner = is_self(ep, &info) ? ep->self : create(ep);
+	if (!partner)
+		return NULL;
+	partner->state = PARTNER_LIVE;
+	partner->channel = channel;
+	partner->mac = info.mac;
+	partner->endpoint = info.endpoint;
+	partner->session = info.session;
+	if (info.flags & OMX_CHANNEL_LOCAL)
+		partner->rndv_threshold = ep->shared_rndv_threshold;
+	ep->channels[channel] = partner;
+	omx__partner_flush(ep, partner);
+	return partner;
+}
+
+static void destroy(struct omx__endpoint *ep, struct partner *partner)
+{
+	ep->partners[partner->index] = NULL;
+	free(partner);
+}
+
+void omx__partners_free_all(struct omx__endpoint *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < ep->partner_room; i++)
+		free(ep->partners[i]);
+	free(ep->partners);
+	free(ep->channels);
+	ep->partners = NULL;
+	ep->channels = NULL;
+	ep->partner_room = 0;
+	ep->channel_room = 0;
+	ep->self = NULL;
+}
+
+void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner)
+{
+	while (!list_empty(&partner->queued)) {
+		struct omx__request *req =
+			list_entry(partner->queued.next, struct omx__request, node);
+
+		list_remove(&req->node);
+		if (!omx__send_queued(ep, req))
+			break;
+	}
+}
+
+static void abort_list(struct list *requests, omx_return_t code)
+{
+	while (!list_empty(requests))
+		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
+}
+
+void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_return_t code)
+{
+	struct list *node, *next;
+
+	abort_list(&partner->queued, code);
+	abort_list(&partner->active, code);
+	list_for_each(node, next, &ep->retry) {
+		struct omx__request *req = list_entry(node, struct omx__request, node);
+
+		if (req->partner == partner)
+			omx__request_abort(req, code);
+	}
+}
+
+/* Forgets the one that has been dead for longest, unless messages of it are left. */
+static void bury(struct omx__endpoint *ep)
+{
+	struct list *node, *next;
+
+	list_for_each(node, next, &ep->dead_partners) {
+		struct partner *partner = list_entry(node, struct partner, dead_node);
+
+		if (ep->dead_partner_count <= DEAD_PARTNERS_MAX)
+			break;
+		if (partner->messages)
+			continue;
+		list_remove(node);
+		ep->dead_partner_count--;
+		destroy(ep, partner);
+	}
+}
+
+void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
+{
+	ep->channels[partner->channel] = NULL;
+	partner->channel = NO_CHANNEL;
+	omx__partner_abort(ep, partner, reason);
+	omx__unexpected_purge(ep, partner);
+	if (partner == ep->self) {
+		partner->state = PARTNER_IDLE;
+		return;
+	}
+	partner->state = PARTNER_DEAD;
+	partner->reason = reason ? reason : OMX_REMOTE_ENDPOINT_CLOSED;
+	list_append(&ep->dead_partners, &partner->dead_node);
+	ep->dead_partner_count++;
+	bury(ep);
+}
+
+void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
+{
+	struct omx_ioc_disconnect disconnect = { .channel = partner->channel };
+
+	omx__partner_abort(ep, partner, OMX_MESSAGE_ABORTED);
+	if (partner->state == PARTNER_LIVE)
+		omx__driver_ioctl(ep->fd, OMX_IOC_DISCONNECT, &disconnect);
+	if (partner == ep->self)
+		return;
+	partner->context = NULL;
+	if (partner->state == PARTNER_DEAD && !partner->messages) {
+		list_remove(&partner->dead_node);
+		ep->dead_partner_count--;
+		destroy(ep, partner);
+	} else {
+		partner->addr = make_address(ep, partner->index);
+	}
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "progress.h"
+
+#include "driver.h"
+#include "environment.h"
+#include "error.h"
+#include "helper.h"
+#include "match.h"
+#include "timer.h"
+#include "unexpected.h"
+
+/*
+ * Handlers of the events.  False: the event cannot be handled now, it stays
+ * in the ring.
+ */
+typedef bool (*event_handler)(struct omx__endpoint *ep, const struct omx_event *event,
+			      uint32_t slots);
+
+static struct partner *partner_of(struct omx__endpoint *ep, uint32_t channel)
+{
+	if (likely(channel < ep->channel_room && ep->channels[channel]))
+		return ep->channels[channel];
+	return omx__partner_introduce(ep, channel);
+}
+
+static void discard(struct omx__endpoint *ep, struct partner *partner,
+		    const struct arrival *arrival)
+{
+	if (arrival->rendezvous)
+		omx__pull_discard(ep, partner, arrival);
+	else if (arrival->medium)
+		omx__fetch_discard(ep, arrival->medium);
+}
+
+static bool queue_unexpected(struct omx__endpoint *ep, struct partner *partner,
+			     const struct arrival *arrival)
+{
+	bool queued = omx__unexpected_add(ep, partner, arrival);
+
+	/* If it has to come again, the handler has seen it already. */
+	ep->shown = !queued && ep->handler;
+	return queued;
+}
+
+/* No receive is posted for it. */
+static bool take_unexpected(struct omx__endpoint *ep, struct partner *partner,
+			    const struct arrival *arrival)
+{
+	struct omx__request *req;
+
+	if (!ep->handler || ep->shown)
+		return queue_unexpected(ep, partner, arrival);
+
+	if (omx__handler_takes(ep, partner, arrival)) {
+		discard(ep, partner, arrival);
+		return true;
+	}
+	/* The lock was dropped: a receive may have been posted for it. */
+	req = omx__match_posted(ep, arrival->match_info);
+	if (!req)
+		return queue_unexpected(ep, partner, arrival);
+	list_remove(&req->node);
+	omx__deliver(req, partner, arrival);
+	return true;
+}
+
+static bool take_message(struct omx__endpoint *ep, const struct omx_event *event,
+			 const struct arrival *arrival)
+{
+	struct partner *partner = partner_of(ep, event->channel);
+	struct omx__request *req;
+
+	if (unlikely(!partner))
+		return event->channel >= CHANNEL_MAX;
+	req = omx__match_posted(ep, arrival->match_info);
+	if (unlikely(!req))
+		return take_unexpected(ep, partner, arrival);
+	list_remove(&req->node);
+	omx__deliver(req, partner, arrival);
+	return true;
+}
+
+static bool on_skip(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	(void)ep, (void)event, (void)slots;
+	return true;
+}
+
+static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct arrival arrival = {
+		.match_info = event->match_info,
+		.length = event->length,
+		.medium = event->message,
+	};
+
+	if (likely(!arrival.medium)) {
+		uint64_t room = (uint64_t)(slots - 1) * OMX_SLOT_SIZE;
+
+		if (likely(arrival.length <= OMX_TINY_MAX)) {
+			arrival.data = event->data;
+		} else {
+			arrival.data = event + 1;
+			if (unlikely(arrival.length > room))
+				arrival.length = room;
+		}
+	}
+	return take_message(ep, event, &arrival);
+}
+
+static bool on_rndv(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct arrival arrival = {
+		.match_info = event->match_info,
+		.length = event->length,
+		.rendezvous = true,
+		.remote_message = event->remote_message,
+	};
+
+	(void)slots;
+	omx__helper_want(ep);
+	return take_message(ep, event, &arrival);
+}
+
+/* code SUCCESS: partner is who answered. */
+static void finish_connect(struct omx__endpoint *ep, struct omx__request *req,
+			   struct partner *partner, omx_return_t code)
+{
+	if (partner)
+		req->status.addr = partner->addr;
+	else if (req->partner)
+		/* Not even we can be reached: what waits for that has to end. */
+		omx__partner_abort(ep, req->partner, code);
+	list_remove(&req->node);
+	omx__request_done(req, code);
+}
+
+static bool on_connected(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct omx__request *req = omx__request_by_cookie(ep, event->cookie);
+	struct partner *partner = NULL;
+
+	(void)slots;
+	if (event->status == OMX_STATUS_OK) {
+		partner = partner_of(ep, event->channel);
+		if (!partner)
+			return event->channel >= CHANNEL_MAX;
+	}
+	if (req && req->type == REQUEST_CONNECT)
+		finish_connect(ep, req, partner, omx__error_from_status(event->status));
+	return true;
+}
+
+/* The driver has finished with a rendezvous, on either side. */
+static void finish(struct omx__endpoint *ep, const struct omx_event *event,
+		   enum request_type type)
+{
+	struct omx__request *req = omx__request_by_cookie(ep, event->cookie);
+	omx_return_t code = omx__error_from_status(event->status);
+
+	if (!req || req->type != type)
+		return;
+	list_remove(&req->node);
+	omx__request_region_destroy(req);
+	req->status.xfer_length = event->length;
+	if (!code && event->length < req->status.msg_length)
+		code = OMX_MESSAGE_TRUNCATED;
+	omx__request_done(req, code);
+}
+
+static bool on_send_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	(void)slots;
+	finish(ep, event, REQUEST_SEND);
+	return true;
+}
+
+static bool on_pull_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	(void)slots;
+	finish(ep, event, REQUEST_RECV);
+	return true;
+}
+
+static struct partner *known_partner(struct omx__endpoint *ep, uint32_t channel)
+{
+	return channel < ep->channel_room ? ep->channels[channel] : NULL;
+}
+
+static bool on_send_space(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct partner *partner = known_partner(ep, event->channel);
+
+	(void)slots;
+	if (partner)
+		omx__partner_flush(ep, partner);
+	return true;
+}
+
+static bool on_channel_dead(struct omx__endpoint *ep, const struct omx_event *event,
+			    uint32_t slots)
+{
+	struct partner *partner = known_partner(ep, event->channel);
+	struct omx_ioc_disconnect disconnect = { .channel = event->channel };
+
+	(void)slots;
+	if (partner)
+		omx__partner_die(ep, partner, omx__error_from_status(event->status));
+	/* Nothing of ours names the channel any more: the driver may reuse the number. */
+	omx__driver_ioctl(ep->fd, OMX_IOC_DISCONNECT, &disconnect);
+	return true;
+}
+
+static bool on_board(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	(void)slots;
+	if (event->status != OMX_STATUS_OK) {
+		omx__verbose("board %u was removed", ep->board);
+		omx__endpoint_fail(ep, omx__error_from_status(event->status));
+		return true;
+	}
+	omx__verbose("board %u is %s, mtu %u", ep->board,
+		     ep->ring.kernel->kboard_flags & OMX_BOARD_UP ? "up" : "down",
+		     ep->ring.kernel->kboard_mtu);
+	return true;
+}
+
+static const event_handler handlers[] = {
+	[OMX_EVENT_SKIP] = on_skip,
+	[OMX_EVENT_RECV] = on_recv,
+	[OMX_EVENT_RNDV] = on_rndv,
+	[OMX_EVENT_CONNECTED] = on_connected,
+	[OMX_EVENT_SEND_DONE] = on_send_done,
+	[OMX_EVENT_PULL_DONE] = on_pull_done,
+	[OMX_EVENT_SEND_SPACE] = on_send_space,
+	[OMX_EVENT_CHANNEL_DEAD] = on_channel_dead,
+	[OMX_EVENT_BOARD] = on_board,
+};
+
+/* Events of a newer driver are passed over. */
+static bool handle(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	if (unlikely(event->type >= sizeof(handlers) / sizeof(handlers[0])))
+		return true;
+	return handlers[event->type](ep, event, slots);
+}
+
+static void consume(struct omx__endpoint *ep, uint32_t khead)
+{
+	ep->consuming = true;
+	while (ep->ring.head != khead) {
+		uint32_t slots = omx__ring_entry_slots(&ep->ring, khead);
+
+		if (!handle(ep, omx__ring_event(&ep->ring, ep->ring.head), slots)) {
+			omx__stall(ep);
+			break;
+		}
+		ep->ring.head += slots;
+		/* The handler may have taken long: much can have happened meanwhile. */
+		if (unlikely(ep->hold || ep->state != ENDPOINT_OPEN))
+			break;
+	}
+	ep->consuming = false;
+	omx__unexpected_release_ring(ep);
+}
+
+/* Tries again what failed for lack of resources. */
+static void retry(struct omx__endpoint *ep)
+{
+	uint32_t i;
+
+	ep->stalled = false;
+	omx__pull_retry(ep);
+	for (i = 0; i < ep->channel_room; i++) {
+		if (ep->channels[i] && !list_empty(&ep->channels[i]->queued))
+			omx__partner_flush(ep, ep->channels[i]);
+	}
+}
+
+void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
+{
+	if (ep->hold)
+		return;
+	if (unlikely(ep->stalled))
+		retry(ep);
+	if (unlikely(!list_empty(&ep->timers)))
+		omx__timers_expire(ep);
+	/* More than the ring holds cannot be in it. */
+	if (khead - ep->ring.head <= ep->ring.slot_count)
+		consume(ep, khead);
+	if (unlikely(omx__ring_backlogged(&ep->ring)))
+		omx__ring_kick(&ep->ring, ep->fd);
+}
+
+omx_return_t omx_progress(omx_endpoint_t ep)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return omx__return(NULL, ret, __func__);
+	omx__progress(ep);
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}

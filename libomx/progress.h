@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Progress: the events in the ring are handled.  Must hold the endpoint's
+ * lock; it is dropped if the unexpected handler has to run.
+ */
+#ifndef OMX_PROGRESS_H
+#define OMX_PROGRESS_H
+
+#include "endpoint.h"
+
+/* The part of progress that is not inline. */
+void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead);
+
+static inline void omx__progress(struct omx__endpoint *ep)
+{
+	uint32_t khead = omx__ring_khead(&ep->ring);
+
+	if (khead != ep->ring.head || unlikely(ep->stalled) ||
+	    unlikely(!list_empty(&ep->timers)) ||
+	    unlikely(omx__ring_backlogged(&ep->ring)))
+		omx__progress_slowly(ep, khead);
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Large and synchronous messages, at the receiver: the data is pulled out of
+ * the sender's memory into ours, by the driver.
+ */
+#include <errno.h>
+
+#include "driver.h"
+#include "error.h"
+#include "match.h"
+#include "timer.h"
+
+static int send_pull(struct omx__request *req, uint64_t length)
+{
+	struct omx_ioc_pull pull = {
+		.length = length,
+		.msg_length = req->status.msg_length,
+		.cookie = length ? omx__request_cookie(req) : 0,
+		.channel = req->partner->channel,
+		.region = length ? req->region : 0,
+		.remote_message = req->remote_message,
+		.timeout_ms = req->ep->timeout_ms,
+	};
+
+	return omx__driver_ioctl(req->ep->fd, OMX_IOC_PULL, &pull);
+}
+
+/* Nothing to transfer: the sender is told, which is all. */
+static int submit_empty(struct omx__request *req)
+{
+	int err = send_pull(req, 0);
+
+	if (err)
+		return err;
+	req->status.xfer_length = 0;
+	omx__request_done(req, req->status.msg_length ? OMX_MESSAGE_TRUNCATED : OMX_SUCCESS);
+	return 0;
+}
+
+/* 0: it is active or done already; -errno: it is in no queue. */
+static int submit(struct omx__request *req)
+{
+	uint64_t length = req->buffer.abi.length;
+	int err;
+
+	if (!length)
+		return submit_empty(req);
+	if (!req->region) {
+		err = omx__request_region_create(req, OMX_REGION_WRITE);
+		if (err)
+			return err;
+	}
+	err = send_pull(req, length);
+	if (err)
+		return err;
+	req->state = REQUEST_ACTIVE;
+	list_append(&req->partner->active, &req->node);
+	return 0;
+}
+
+/* Can it succeed later?  Memory and region numbers come back if we hold some. */
+static bool transient(const struct omx__request *req, int err)
+{
+	if (err == -EAGAIN)
+		return true;
+	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
+}
+
+static void start(struct omx__request *req)
+{
+	struct omx__endpoint *ep = req->ep;
+	int err = submit(req);
+
+	if (likely(!err))
+		return;
+	if (transient(req, err)) {
+		req->state = REQUEST_RETRY;
+		list_append(&ep->retry, &req->node);
+		omx__stall(ep);
+	} else if (err == -ENOTCONN) {
+		/* OMX_EVENT_CHANNEL_DEAD is on its way and ends it. */
+		req->state = REQUEST_ACTIVE;
+		list_append(&req->partner->active, &req->node);
+	} else {
+		omx__request_region_destroy(req);
+		send_pull(req, 0);
+		req->status.xfer_length = 0;
+		omx__request_done(req, omx__error_from_errno(err));
+	}
+}
+
+void omx__pull_start(struct omx__request *req, struct partner *partner,
+		     const struct arrival *arrival)
+{
+	if (unlikely(req->deadline))
+		omx__timer_stop(req);
+	req->partner = partner;
+	req->remote_message = arrival->remote_message;
+	omx__buffer_clip(&req->buffer, arrival->length);
+	start(req);
+}
+
+void omx__pull_retry(struct omx__endpoint *ep)
+{
+	struct list waiting = ep->retry;
+	struct list *node, *next;
+
+	if (list_empty(&ep->retry))
+		return;
+	waiting.next->prev = &waiting;
+	waiting.prev->next = &waiting;
+	list_init(&ep->retry);
+	list_for_each(node, next, &waiting)
+		start(list_entry(node, struct omx__request, node));
+}
+
+void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,
+		       const struct arrival *arrival)
+{
+	struct omx__request *req = omx__request_alloc(ep, REQUEST_RECV, NULL);
+
+	if (!req)
+		return;		/* the sender's timeout has to do */
+	req->zombie = true;
+	req->status.match_info = arrival->match_info;
+	req->status.msg_length = arrival->length;
+	omx__buffer_set(&req->buffer, NULL, 0);
+	omx__pull_start(req, partner, arrival);
+}

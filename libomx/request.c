@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "request.h"
+
+#include <stdlib.h>
+
+#include "driver.h"
+#include "endpoint.h"
+#include "timer.h"
+
+static bool add_chunk(struct omx__endpoint *ep)
+{
+	uint32_t chunks = ep->request_count / REQUESTS_PER_CHUNK;
+	struct omx__request **table;
+	struct omx__request *chunk;
+	uint32_t i;
+
+	table = realloc(ep->request_chunks, (chunks + 1) * sizeof(*table));
+	if (!table)
+		return false;
+	ep->request_chunks = table;
+	chunk = calloc(REQUESTS_PER_CHUNK, sizeof(*chunk));
+	if (!chunk)
+		return false;
+
+	table[chunks] = chunk;
+	for (i = 0; i < REQUESTS_PER_CHUNK; i++) {
+		chunk[i].ep = ep;
+		chunk[i].index = ep->request_count++;
+		chunk[i].generation = 1;
+		list_append(&ep->free_requests, &chunk[i].node);
+	}
+	return true;
+}
+
+struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_type type,
+					void *context)
+{
+	struct omx__request *req;
+
+	if (unlikely(list_empty(&ep->free_requests)) && !add_chunk(ep))
+		return NULL;
+	/* The one freed last is the one in the cache. */
+	req = list_entry(ep->free_requests.prev, struct omx__request, node);
+	list_remove(&req->node);
+	req->type = (uint8_t)type;
+	req->zombie = false;
+	req->internal = false;
+	req->rendezvous = false;
+	req->partner = NULL;
+	req->status.context = context;
+	return req;
+}
+
+void omx__request_free(struct omx__request *req)
+{
+	req->state = REQUEST_FREE;
+	req->generation++;
+	list_append(&req->ep->free_requests, &req->node);
+}
+
+void omx__requests_free_all(struct omx__endpoint *ep)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < ep->request_count / REQUESTS_PER_CHUNK; i++) {
+		for (j = 0; j < REQUESTS_PER_CHUNK; j++)
+			omx__buffer_free(&ep->request_chunks[i][j].buffer);
+		free(ep->request_chunks[i]);
+	}
+	free(ep->request_chunks);
+	ep->request_chunks = NULL;
+	ep->request_count = 0;
+}
+
+struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t cookie)
+{
+	uint32_t index = (uint32_t)cookie;
+	struct omx__request *req;
+
+	if (index >= ep->request_count)
+		return NULL;
+	req = &ep->request_chunks[index / REQUESTS_PER_CHUNK][index % REQUESTS_PER_CHUNK];
+	if (req->generation != cookie >> 32 || req->state != REQUEST_ACTIVE)
+		return NULL;
+	return req;
+}
+
+void omx__request_done(struct omx__request *req, omx_return_t code)
+{
+	struct omx__endpoint *ep = req->ep;
+
+	if (unlikely(req->deadline))
+		omx__timer_stop(req);
+	req->status.code = code;
+	if (req->zombie) {
+		omx__request_free(req);
+		return;
+	}
+	req->state = REQUEST_DONE;
+	if (unlikely(req->internal))
+		return;
+	list_append(&ep->done, &req->node);
+	if (unlikely(ep->context_mask))
+		list_append(&omx__context_of(ep, req->status.match_info)->done,
+			    &req->context_node);
+	if (unlikely(ep->any_sleepers) && !ep->consuming)
+		ep->wake = true;
+}
+
+void omx__request_abort(struct omx__request *req, omx_return_t code)
+{
+	list_remove(&req->node);
+	omx__request_region_destroy(req);
+	if (req->ep->sleepers && !req->ep->consuming)
+		req->ep->wake = true;
+	omx__request_done(req, code);
+}
+
+void omx__request_drop(struct omx__request *req)
+{
+	req->zombie = true;
+	omx__request_abort(req, OMX_CANCELLED);
+}
+
+void omx__request_take(struct omx__request *req, omx_status_t *status)
+{
+	if (status)
+		*status = req->status;
+	if (likely(!req->internal)) {
+		list_remove(&req->node);
+		if (unlikely(req->ep->context_mask))
+			list_remove(&req->context_node);
+	}
+	omx__request_free(req);
+}
+
+int omx__request_region_create(struct omx__request *req, uint32_t flags)
+{
+	struct omx_ioc_region region = { .buffer = req->buffer.abi, .flags = flags };
+	int err = omx__driver_ioctl(req->ep->fd, OMX_IOC_REGION_CREATE, &region);
+
+	if (err)
+		return err;
+	req->region = region.region;
+	req->ep->regions++;
+	return 0;
+}
+
+void omx__request_region_destroy(struct omx__request *req)
+{
+	struct omx_ioc_region region = { .region = req->region };
+
+	if (!req->region)
+		return;
+	omx__driver_ioctl(req->ep->fd, OMX_IOC_REGION_DESTROY, &region);
+	req->region = 0;
+	req->ep->regions--;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The event ring that the driver fills and the library empties.
+ *
+ * Single consumer: all of it is used with the endpoint's lock held.  What is
+ * read from the ring is masked or bounded before it is used as an index.
+ */
+#ifndef OMX_RING_H
+#define OMX_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "omx_abi.h"
+
+struct ring {
+	const struct omx_ring_kernel *kernel;
+	const unsigned char *slots;
+	struct omx_ring_user *user;
+	uint32_t slot_count;	/* a power of two */
+	uint32_t head;		/* first slot not handled yet */
+	uint32_t released;	/* utail as published */
+	uint32_t kicked;	/* `released` at the last KICK */
+	uint32_t page;		/* size of one */
+};
+
+/* 0 or -errno. */
+int omx__ring_map(struct ring *ring, int fd, uint32_t slot_count);
+void omx__ring_unmap(struct ring *ring);
+
+/* Acquire: pairs with the driver's release after it has written the slots. */
+static inline uint32_t omx__ring_khead(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->kernel->khead, __ATOMIC_ACQUIRE);
+}
+
+/* Acquire: pairs with the driver's increment before it wakes the waiters. */
+static inline uint32_t omx__ring_wakeups(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->kernel->kwakeups, __ATOMIC_ACQUIRE);
+}
+
+static inline bool omx__ring_backlogged(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->kernel->kbacklog, __ATOMIC_RELAXED);
+}
+
+static inline const struct omx_event *omx__ring_event(const struct ring *ring, uint32_t position)
+{
+	return (const struct omx_event *)(ring->slots +
+		(size_t)(position & (ring->slot_count - 1)) * OMX_SLOT_SIZE);
+}
+
+/* Slots of the entry at head; at least one, none behind khead nor the ring's end. */
+uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead);
+
+/* Gives the slots before `tail` back to the driver. */
+void omx__ring_release(struct ring *ring, int fd, uint32_t tail);
+
+/* Asks the driver for what did not fit, once for each time that room was made. */
+void omx__ring_kick(struct ring *ring, int fd);
+
+#endif

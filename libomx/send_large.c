@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Large and synchronous messages: the receiver is told and pulls the data
+ * out of the buffer, which is a region of the driver's until SEND_DONE.
+ */
+#include "driver.h"
+#include "send.h"
+
+int omx__send_rendezvous(struct omx__request *req)
+{
+	struct omx_ioc_send_rndv rndv = {
+		.match_info = req->status.match_info,
+		.length = req->buffer.abi.length,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+	};
+	int err;
+
+	/* One that had to wait has its region already. */
+	if (rndv.length && !req->region) {
+		err = omx__request_region_create(req, OMX_REGION_READ);
+		if (err)
+			return err;
+	}
+	rndv.region = req->region;
+	err = omx__driver_ioctl(req->ep->fd, OMX_IOC_SEND_RNDV, &rndv);
+	if (err)
+		return err;
+	req->state = REQUEST_ACTIVE;
+	list_append(&req->partner->active, &req->node);
+	return 0;
+}

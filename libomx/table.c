@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fork(): the rings are not mapped in the child, and the descriptors would
+ * keep the endpoints busy after the parent has closed them.  So the child
+ * closes them and forgets its endpoints: whatever state other threads of the
+ * parent had left their locks in, nobody needs it there.
+ */
+#include "table.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "endpoint.h"
+#include "init.h"
+#include "omx_abi.h"
+
+#define SLOTS		(OMX_BOARD_MAX * OMX_ENDPOINT_MAX)
+#define SLOT_BITS	16
+
+_Static_assert(SLOTS <= 1 << SLOT_BITS, "an endpoint's id holds its slot");
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct omx__endpoint *table[SLOTS];
+static bool taken[SLOTS];
+
+static struct omx__endpoint *make_entry(uint32_t slot)
+{
+	struct omx__endpoint *ep = calloc(1, sizeof(*ep));
+
+	if (!ep)
+		return NULL;
+	pthread_mutex_init(&ep->lock, NULL);
+	pthread_cond_init(&ep->changed, NULL);
+	ep->id = slot;
+	/* Release: pairs with the acquire of omx__table_find. */
+	__atomic_store_n(&table[slot], ep, __ATOMIC_RELEASE);
+	return ep;
+}
+
+static void renew(struct omx__endpoint *ep)
+{
+	const size_t kept = offsetof(struct omx__endpoint, state);
+
+	pthread_mutex_lock(&ep->lock);
+	ep->id += 1u << SLOT_BITS;
+	memset((char *)ep + kept, 0, sizeof(*ep) - kept);
+	pthread_mutex_unlock(&ep->lock);
+}
+
+struct omx__endpoint *omx__table_alloc(void)
+{
+	struct omx__endpoint *ep = NULL;
+	uint32_t slot;
+
+	pthread_mutex_lock(&table_lock);
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (!taken[slot])
+			break;
+	}
+	if (slot < SLOTS) {
+		ep = table[slot] ? table[slot] : make_entry(slot);
+		taken[slot] = ep;
+	}
+	pthread_mutex_unlock(&table_lock);
+	if (ep)
+		renew(ep);
+	return ep;
+}
+
+static uint32_t slot_of(uint32_t id)
+{
+	return id & ((1u << SLOT_BITS) - 1);
+}
+
+void omx__table_free(struct omx__endpoint *ep)
+{
+	pthread_mutex_lock(&table_lock);
+	taken[slot_of(ep->id)] = false;
+	pthread_mutex_unlock(&table_lock);
+}
+
+struct omx__endpoint *omx__table_find(uint32_t id)
+{
+	uint32_t slot = slot_of(id);
+
+	return slot < SLOTS ? __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) : NULL;
+}
+
+int omx__table_close_all(void)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		struct omx__endpoint *ep = omx__table_find(slot);
+
+		if (ep && omx__endpoint_close(ep) == OMX_NOT_SUPPORTED_IN_HANDLER)
+			return OMX_NOT_SUPPORTED_IN_HANDLER;
+	}
+	return OMX_SUCCESS;
+}
+
+void omx__table_before_fork(void)
+{
+	pthread_mutex_lock(&table_lock);
+}
+
+void omx__table_after_fork(void)
+{
+	pthread_mutex_unlock(&table_lock);
+}
+
+static void orphan(struct omx__endpoint *ep)
+{
+	pthread_mutex_init(&ep->lock, NULL);
+	pthread_cond_init(&ep->changed, NULL);
+	if (ep->state != ENDPOINT_OPEN && ep->state != ENDPOINT_CLOSING)
+		return;
+	ep->state = ENDPOINT_FORKED;
+	omx__driver_close(ep->fd);
+}
+
+void omx__table_in_child(void)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (table[slot])
+			orphan(table[slot]);
+	}
+	pthread_mutex_unlock(&table_lock);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The public functions that ask what has happened, blocking or not.
+ *
+ * The outcome of a request that has ended is looked at before any progress
+ * is made: what is done already costs no more than the lock.
+ */
+#include "error.h"
+#include "progress.h"
+#include "unexpected.h"
+#include "wait.h"
+
+/* ---- one request -------------------------------------------------------- */
+
+/* Must hold the lock.  timeout 0: does not block. */
+static omx_return_t await(struct omx__endpoint *ep, omx_request_t *request, uint32_t *done,
+			  uint32_t timeout, bool may_block)
+{
+	struct omx__request *req = request ? *request : NULL;
+	uint32_t generation;
+
+	if (unlikely(!omx__request_valid(ep, req)))
+		return OMX_BAD_REQUEST;
+	*done = 1;
+	if (req->state == REQUEST_DONE)
+		return OMX_SUCCESS;
+	if (may_block)
+		return omx__wait_request(ep, req, done, timeout);
+
+	generation = req->generation;
+	omx__progress(ep);
+	*done = req->state == REQUEST_DONE;
+	return likely(req->generation == generation) ? OMX_SUCCESS : OMX_BAD_REQUEST;
+}
+
+static omx_return_t complete_one(struct omx__endpoint *ep, omx_request_t *request,
+				 omx_status_t *status, uint32_t *result,
+				 uint32_t timeout, bool may_block)
+{
+	uint32_t done;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	ret = await(ep, request, &done, timeout, may_block);
+	if (likely(!ret)) {
+		if (done) {
+			omx__request_take(*request, status);
+			*request = NULL;
+		}
+		*result = done;
+	}
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_test(omx_endpoint_t ep, omx_request_t *request,
+		      omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, complete_one(ep, request, status, result, 0, false), __func__);
+}
+
+omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
+		      omx_status_t *status, uint32_t *result, uint32_t timeout)
+{
+	return omx__return(ep, complete_one(ep, request, status, result, timeout, true),
+			   __func__);
+}
+
+/* ---- questions to the whole endpoint -------------------------------------- */
+
+struct query {
+	uint64_t match_info;
+	uint64_t match_mask;
+	struct omx__request *req;	/* answers */
+	struct message *message;
+};
+
+static struct omx__request *done_in_context(struct list *done, const struct query *query)
+{
+	struct list *node;
+
+	for (node = done->next; node != done; node = node->next) {
+		struct omx__request *req = list_entry(node, struct omx__request, context_node);
+
+		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
+			return req;
+	}
+	return NULL;
+}
+
+static struct omx__request *done_anywhere(struct list *done, const struct query *query)
+{
+	struct list *node;
+
+	for (node = done->next; node != done; node = node->next) {
+		struct omx__request *req = list_entry(node, struct omx__request, node);
+
+		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
+			return req;
+	}
+	return NULL;
+}
+
+static bool find_done(struct omx__endpoint *ep, void *argument)
+{
+	struct query *query = argument;
+
+	if (!ep->context_mask || !omx__context_named(ep, query->match_mask))
+		query->req = done_anywhere(&ep->done, query);
+	else
+		query->req = done_in_context(&omx__context_of(ep, query->match_info)->done,
+					     query);
+	return query->req;
+}
+
+static bool find_message(struct omx__endpoint *ep, void *argument)
+{
+	struct query *query = argument;
+
+	query->message = omx__unexpected_find(ep, query->match_info, query->match_mask);
+	return query->message;
+}
+
+/*
+ * Asks until the answer is yes.  On success the lock is held, so that the
+ * caller can use the answer.
+ */
+static omx_return_t ask(struct omx__endpoint *ep, wait_condition question, struct query *query,
+			uint32_t *yes, uint32_t timeout, bool may_block)
+{
+	omx_return_t ret = omx__match_check(query->match_info, query->match_mask);
+
+	if (unlikely(ret))
+		return ret;
+	ret = omx__enter(ep);
+	if (unlikely(ret))
+		return ret;
+	*yes = question(ep, query);
+	if (*yes)
+		return OMX_SUCCESS;
+	if (may_block) {
+		ret = omx__wait(ep, question, query, true, yes, timeout);
+	} else {
+		omx__progress(ep);
+		*yes = question(ep, query);
+	}
+	if (unlikely(ret))
+		omx__leave(ep);
+	return ret;
+}
+
+static omx_return_t complete_any(struct omx__endpoint *ep, uint64_t match_info,
+				 uint64_t match_mask, omx_status_t *status, uint32_t *result,
+				 uint32_t timeout, bool may_block)
+{
+	struct query query = { .match_info = match_info, .match_mask = match_mask };
+	uint32_t done;
+	omx_return_t ret = ask(ep, find_done, &query, &done, timeout, may_block);
+
+	if (ret)
+		return ret;
+	if (done)
+		omx__request_take(query.req, status);
+	*result = done;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_test_any(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			  omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, complete_any(ep, match_info, match_mask, status, result,
+					    0, false), __func__);
+}
+
+omx_return_t omx_wait_any(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			  omx_status_t *status, uint32_t *result, uint32_t timeout)
+{
+	return omx__return(ep, complete_any(ep, match_info, match_mask, status, result,
+					    timeout, true), __func__);
+}
+
+static omx_return_t first_done(struct omx__endpoint *ep, omx_request_t *request,
+			       uint32_t *result, uint32_t timeout, bool may_block)
+{
+	struct query query = { .match_info = 0, .match_mask = 0 };
+	uint32_t done;
+	omx_return_t ret = ask(ep, find_done, &query, &done, timeout, may_block);
+
+	if (ret)
+		return ret;
+	if (done)
+		*request = query.req;
+	*result = done;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_ipeek(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, first_done(ep, request, result, 0, false), __func__);
+}
+
+omx_return_t omx_peek(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
+		      uint32_t timeout)
+{
+	return omx__return(ep, first_done(ep, request, result, timeout, true), __func__);
+}
+
+static void describe(const struct message *message, omx_status_t *status)
+{
+	*status = (omx_status_t){
+		.code = OMX_SUCCESS,
+		.addr = message->partner->addr,
+		.match_info = message->arrival.match_info,
+		.msg_length = message->arrival.length,
+	};
+}
+
+static omx_return_t first_message(struct omx__endpoint *ep, uint64_t match_info,
+				  uint64_t match_mask, omx_status_t *status, uint32_t *result,
+				  uint32_t timeout, bool may_block)
+{
+	struct query query = { .match_info = match_info, .match_mask = match_mask };
+	uint32_t found;
+	omx_return_t ret = ask(ep, find_message, &query, &found, timeout, may_block);
+
+	if (ret)
+		return ret;
+	if (found && status)
+		describe(query.message, status);
+	*result = found;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_iprobe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, first_message(ep, match_info, match_mask, status, result,
+					     0, false), __func__);
+}
+
+omx_return_t omx_probe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+		       omx_status_t *status, uint32_t *result, uint32_t timeout)
+{
+	return omx__return(ep, first_message(ep, match_info, match_mask, status, result,
+					     timeout, true), __func__);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unexpected.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FREE_MESSAGES_MAX	1024	/* kept for reuse */
+
+static struct message *alloc_message(struct omx__endpoint *ep)
+{
+	struct message *message;
+
+	if (list_empty(&ep->free_messages))
+		return malloc(sizeof(*message));
+	message = list_entry(ep->free_messages.prev, struct message, node);
+	list_remove(&message->node);
+	ep->free_message_count--;
+	return message;
+}
+
+static void free_message(struct omx__endpoint *ep, struct message *message)
+{
+	free(message->memory);
+	message->memory = NULL;
+	if (ep->free_message_count >= FREE_MESSAGES_MAX) {
+		free(message);
+		return;
+	}
+	list_append(&ep->free_messages, &message->node);
+	ep->free_message_count++;
+}
+
+static bool copy_payload(struct omx__endpoint *ep, struct message *message)
+{
+	struct arrival *arrival = &message->arrival;
+	struct buffer buffer = { 0 };
+
+	if (arrival->rendezvous)
+		return true;
+	if (arrival->length <= sizeof(message->tiny)) {
+		message->memory = NULL;
+		omx__buffer_set(&buffer, message->tiny, arrival->length);
+	} else {
+		message->memory = malloc(arrival->length);
+		if (!message->memory)
+			return false;
+		omx__buffer_set(&buffer, message->memory, arrival->length);
+	}
+
+	if (!arrival->medium) {
+		omx__buffer_scatter(&buffer, arrival->data, arrival->length);
+	} else if (omx__fetch(ep, arrival->medium, &buffer.abi)) {
+		free(message->memory);
+		message->memory = NULL;
+		return false;
+	}
+	arrival->medium = 0;
+	arrival->data = message->memory ? message->memory : message->tiny;
+	return true;
+}
+
+/* Makes it independent of the ring, if there is memory for it. */
+static bool store(struct omx__endpoint *ep, struct message *message)
+{
+	uint64_t charge = sizeof(*message);
+
+	if (!message->arrival.rendezvous)
+		charge += message->arrival.length;
+	if (charge > ep->unexpected_max ||
+	    ep->unexpected_bytes > ep->unexpected_max - charge)
+		return false;
+	if (!copy_payload(ep, message))
+		return false;
+	message->charge = charge;
+	ep->unexpected_bytes += charge;
+	return true;
+}
+
+bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
+			 const struct arrival *arrival)
+{
+	struct message *message = alloc_message(ep);
+
+	if (!message)
+		return false;
+	message->partner = partner;
+	message->arrival = *arrival;
+	message->memory = NULL;
+	message->charge = 0;
+	message->position = ep->ring.head;
+	/* Behind a parked one nothing is stored: what came first gets the memory. */
+	message->parked = !list_empty(&ep->parked) || !store(ep, message);
+	if (message->parked)
+		list_append(&ep->parked, &message->parked_node);
+
+	list_append(&ep->unexpected, &message->node);
+	list_append(&omx__context_of(ep, arrival->match_info)->unexpected,
+		    &message->context_node);
+	partner->messages++;
+	return true;
+}
+
+void omx__unexpected_release_ring(struct omx__endpoint *ep)
+{
+	uint32_t tail = ep->ring.head;
+
+	if (unlikely(!list_empty(&ep->parked)))
+		tail = list_entry(ep->parked.next, struct message, parked_node)->position;
+	omx__ring_release(&ep->ring, ep->fd, tail);
+}
+
+/* Memory has become free: use it for those that occupy the ring. */
+static void unpark(struct omx__endpoint *ep)
+{
+	while (!list_empty(&ep->parked)) {
+		struct message *message =
+			list_entry(ep->parked.next, struct message, parked_node);
+
+		if (!store(ep, message))
+			break;
+		message->parked = false;
+		list_remove(&message->parked_node);
+	}
+	if (!ep->consuming)
+		omx__unexpected_release_ring(ep);
+}
+
+static void unlink_message(struct omx__endpoint *ep, struct message *message)
+{
+	list_remove(&message->node);
+	list_remove(&message->context_node);
+	ep->unexpected_bytes -= message->charge;
+	message->partner->messages--;
+}
+
+/* Its payload is not needed any more. */
+static void dispose(struct omx__endpoint *ep, struct message *message)
+{
+	bool was_parked = message->parked;
+
+	if (was_parked)
+		list_remove(&message->parked_node);
+	free_message(ep, message);
+	if (unlikely(was_parked || !list_empty(&ep->parked)))
+		unpark(ep);
+}
+
+static struct message *find_in_context(struct list *messages, uint64_t match_info,
+				       uint64_t match_mask)
+{
+	struct list *node;
+
+	for (node = messages->next; node != messages; node = node->next) {
+		struct message *message = list_entry(node, struct message, context_node);
+
+		if (omx__matches(message->arrival.match_info, match_info, match_mask))
+			return message;
+	}
+	return NULL;
+}
+
+static struct message *find_in_all(struct list *messages, uint64_t match_info,
+				   uint64_t match_mask)
+{
+	struct list *node;
+
+	for (node = messages->next; node != messages; node = node->next) {
+		struct message *message = list_entry(node, struct message, node);
+
+		if (omx__matches(message->arrival.match_info, match_info, match_mask))
+			return message;
+	}
+	return NULL;
+}
+
+struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_info,
+				     uint64_t match_mask)
+{
+	if (!omx__context_named(ep, match_mask))
+		return find_in_all(&ep->unexpected, match_info, match_mask);
+	return find_in_context(&omx__context_of(ep, match_info)->unexpected,
+			       match_info, match_mask);
+}
+
+void omx__unexpected_deliver(struct message *message, struct omx__request *req)
+{
+	struct omx__endpoint *ep = req->ep;
+
+	unlink_message(ep, message);
+	omx__deliver(req, message->partner, &message->arrival);
+	dispose(ep, message);
+}
+
+void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner)
+{
+	struct list *node, *next;
+
+	list_for_each(node, next, &ep->unexpected) {
+		struct message *message = list_entry(node, struct message, node);
+
+		if (message->partner != partner || !message->arrival.rendezvous)
+			continue;
+		unlink_message(ep, message);
+		dispose(ep, message);
+	}
+}
+
+void omx__unexpected_free_all(struct omx__endpoint *ep)
+{
+	struct list *node, *next;
+
+	list_for_each(node, next, &ep->unexpected) {
+		struct message *message = list_entry(node, struct message, node);
+
+		free(message->memory);
+		free(message);
+	}
+	list_init(&ep->unexpected);
+	list_init(&ep->parked);
+	list_for_each(node, next, &ep->free_messages)
+		free(list_entry(node, struct message, node));
+	list_init(&ep->free_messages);
+	ep->free_message_count = 0;
+	ep->unexpected_bytes = 0;
+}

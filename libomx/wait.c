@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "wait.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "driver.h"
+#include "environment.h"
+#include "error.h"
+#include "progress.h"
+#include "timer.h"
+
+#define STALL_RETRY_NS		10000000u	/* pause before trying again */
+#define SPINS_PER_YIELD		64
+
+struct sleep {
+	bool any;
+	uint64_t deadline;
+	uint32_t spins;
+};
+
+/* Until when may we sleep if nothing happens? */
+static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
+{
+	uint64_t timer;
+
+	if (unlikely(!list_empty(&ep->timers))) {
+		timer = omx__timers_next(ep);
+		if (timer < deadline)
+			deadline = timer;
+	}
+	if (unlikely(ep->stalled && !(ep->hold & HOLD_DISABLED))) {
+		timer = omx__now() + STALL_RETRY_NS;
+		if (timer < deadline)
+			deadline = timer;
+	}
+	return deadline;
+}
+
+static int sleep_in_driver(struct omx__endpoint *ep, uint64_t deadline, uint32_t khead,
+			   uint32_t wakeups)
+{
+	struct omx_ioc_wait wait = {
+		.head = khead,
+		.timeout_ms = omx__milliseconds_until(deadline),
+		.wakeups = wakeups,
+	};
+
+	return omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, &wait);
+}
+
+static void spin(struct sleep *sleep)
+{
+	if (++sleep->spins % SPINS_PER_YIELD == 0)
+		sched_yield();
+}
+
+/* Drops the lock and takes it again. */
+static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t khead,
+			 uint32_t wakeups)
+{
+	uint64_t alarm = alarm_time(ep, sleep->deadline);
+	int err = 0;
+
+	ep->users++;
+	ep->sleepers++;
+	ep->any_sleepers += sleep->any;
+	/* For those that were asleep before us; we have seen what it is about. */
+	if (unlikely(ep->wake))
+		omx__endpoint_wake(ep);
+	pthread_mutex_unlock(&ep->lock);
+
+	if (omx__settings.wait_spin)
+		spin(sleep);
+	else
+		err = sleep_in_driver(ep, alarm, khead, wakeups);
+
+	pthread_mutex_lock(&ep->lock);
+	ep->users--;
+	ep->sleepers--;
+	ep->any_sleepers -= sleep->any;
+	if (unlikely(ep->state != ENDPOINT_OPEN))
+		pthread_cond_broadcast(&ep->changed);
+	return err;
+}
+
+static omx_return_t sleep_error(struct omx__endpoint *ep, int err)
+{
+	if (ep->state != ENDPOINT_OPEN)
+		return OMX_BAD_ENDPOINT;
+	if (!err || err == -EINTR || err == -ETIMEDOUT || err == -EAGAIN)
+		return OMX_SUCCESS;
+	omx__endpoint_fail(ep, omx__error_from_errno(err));
+	return OMX_SUCCESS;
+}
+
+/* The clock is read when there is nothing to do any more, not before. */
+static bool time_is_over(struct sleep *sleep, uint32_t timeout)
+{
+	if (!timeout)
+		return true;
+	if (!sleep->deadline)
+		sleep->deadline = omx__deadline(timeout);
+	else if (sleep->deadline != NEVER)
+		return omx__now() >= sleep->deadline;
+	return false;
+}
+
+omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void *argument,
+		       bool any, uint32_t *result, uint32_t timeout)
+{
+	struct sleep sleep = { .any = any };
+	uint32_t omx_wakeups = ep->wakeups;
+
+	if (unlikely(omx__in_handler(ep)))
+		return OMX_NOT_SUPPORTED_IN_HANDLER;
+	for (;;) {
+		/* The order is what makes that no wake-up is lost: see endpoint.h. */
+		uint32_t wakeups = omx__ring_wakeups(&ep->ring);
+		uint32_t khead = omx__ring_khead(&ep->ring);
+		omx_return_t ret;
+
+		omx__progress(ep);
+		*result = condition(ep, argument);
+		if (*result)
+			return OMX_SUCCESS;
+		if (unlikely(ep->state != ENDPOINT_OPEN))
+			return OMX_BAD_ENDPOINT;
+		if (unlikely(ep->failed))
+			return ep->failed;
+		if (ep->wakeups != omx_wakeups || time_is_over(&sleep, timeout))
+			return OMX_SUCCESS;
+		ret = sleep_error(ep, pause_outside(ep, &sleep, khead, wakeups));
+		if (unlikely(ret))
+			return ret;
+	}
+}
+
+struct request_life {
+	struct omx__request *req;
+	uint32_t generation;
+};
+
+static bool request_ended(struct omx__endpoint *ep, void *argument)
+{
+	struct request_life *life = argument;
+
+	(void)ep;
+	return life->req->state == REQUEST_DONE || life->req->generation != life->generation;
+}
+
+omx_return_t omx__wait_request(struct omx__endpoint *ep, struct omx__request *req,
+			       uint32_t *result, uint32_t timeout)
+{
+	struct request_life life = { req, req->generation };
+	omx_return_t ret = omx__wait(ep, request_ended, &life, false, result, timeout);
+
+	if (ret == OMX_SUCCESS && req->generation != life.generation)
+		return OMX_BAD_REQUEST;
+	return ret;
+}
+
+omx_return_t omx_wakeup(omx_endpoint_t ep)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return omx__return(NULL, ret, __func__);
+	ep->wakeups++;
+	ep->wake = true;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
