@@ -13,6 +13,7 @@
 
 #include "chardev.h"
 #include "iface.h"
+#include "region.h"
 #include "version.h"
 
 /*
@@ -81,9 +82,12 @@ static int __init omx_init(void)
 		pr_err("ethertype %#x: not in 0x600 ... 0xffff\n", omx_ethertype);
 		return -EINVAL;
 	}
-	error = omx_iface_init();
+	error = omx_region_init();
 	if (error)
 		return error;
+	error = omx_iface_init();
+	if (error)
+		goto exit_region;
 	error = omx_chardev_init();
 	if (error)
 		goto exit_iface;
@@ -93,6 +97,8 @@ static int __init omx_init(void)
 
 exit_iface:
 	omx_iface_exit();
+exit_region:
+	omx_region_exit();
 	return error;
 }
 
@@ -102,6 +108,7 @@ static void __exit omx_exit(void)
 	end_commands();
 	omx_chardev_exit();
 	omx_iface_exit();
+	omx_region_exit();
 	pr_info("unloaded\n");
 }
 

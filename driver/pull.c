@@ -58,13 +58,6 @@ static u32 now_us(void)
 
 /* ---- whose turn it is ---- */
 
-void omx_pull_scheduler_init(struct omx_pull_scheduler *pulls)
-{
-	spin_lock_init(&pulls->lock);
-	INIT_LIST_HEAD(&pulls->waiting);
-	atomic_set(&pulls->outstanding, 0);
-}
-
 /* Takes the right to ask for a block, or queues the pull for it. */
 static bool may_ask(struct omx_pull *pull)
 {

@@ -16,7 +16,6 @@
 struct omx_channel;
 struct omx_endpoint;
 struct omx_iface;
-struct omx_pull_scheduler;
 struct sk_buff;
 
 /* Process context. */
@@ -25,7 +24,6 @@ void omx_pulls_destroy(struct omx_endpoint *ep);
 
 /* Any context. */
 void omx_pulls_fail(struct omx_channel *ch, u8 status);
-void omx_pull_scheduler_init(struct omx_pull_scheduler *pulls);
 
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);
