@@ -25,9 +25,12 @@ static int rename_board(const struct device *device, uint32_t board,
 	struct omx_ioc_board_name question = { .board = board };
 
 	memcpy(question.name, name, strlen(name) + 1);
-	if (ioctl(device->fd, OMX_IOC_BOARD_NAME, &question) < 0)
+	if (ioctl(device->fd, OMX_IOC_BOARD_NAME, &question) == 0)
+		return 0;
+	if (errno != EINVAL)
 		return device_fail("name board %" PRIu32 " '%s'", board, name);
-	return 0;
+	warnx("'%s' is no name: it must be printable and without blanks", name);
+	return -1;
 }
 
 /* Peers found by discovery come back at once, with the name they have now. */

@@ -85,14 +85,13 @@ static void print_advice(const struct advice_list *list)
 static void print_peers(const struct peer_list *list)
 {
 	char mac[MAC_TEXT_LEN];
+	bool alone = true;
 	size_t i;
 
-	if (!list->count)
-		printf("   no peer yet: they are found by themselves, or "
-		       "omx_peers adds them\n");
 	for (i = 0; i < list->count; i++) {
 		const struct omx_ioc_peer *peer = &list->peer[i];
 
+		alone = alone && peer->flags & OMX_PEER_LOCAL;
 		printf("   %3zu) %s %s", i, format_mac(peer->mac, mac),
 		       peer->flags & OMX_PEER_NAMED ? peer->name : "<unknown>");
 		if (peer->mtu)
@@ -100,6 +99,9 @@ static void print_peers(const struct peer_list *list)
 		printf("%s%s\n", peer->flags & OMX_PEER_STATIC ? " static" : "",
 		       peer->flags & OMX_PEER_LOCAL ? " this host" : "");
 	}
+	if (alone)
+		printf("   no other peer yet: they are found by themselves, or "
+		       "omx_peers adds them\n");
 }
 
 static void print_report(const struct report *report, bool quiet)

@@ -126,10 +126,15 @@ static int add_peer(const struct device *device, const struct omx_ioc_peer *peer
 {
 	char mac[MAC_TEXT_LEN];
 
-	if (ioctl(device->fd, OMX_IOC_PEER_ADD, peer) < 0)
+	if (ioctl(device->fd, OMX_IOC_PEER_ADD, peer) == 0)
+		return 0;
+	if (errno != EINVAL)
 		return device_fail("add peer %s to board %" PRIu32,
 				   format_mac(peer->mac, mac), peer->board);
-	return 0;
+	warnx("cannot add peer %s '%s': it takes the address of one other board "
+	      "and a printable name without blanks", format_mac(peer->mac, mac),
+	      peer->name);
+	return -1;
 }
 
 /* Without --board a peer is reached through the first board there is. */
