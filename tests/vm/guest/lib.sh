@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What the guest's init, the nodes and the test runner share.
+
+kernel_log=/run/lab/kmsg
+problems=/run/lab/problems
+
+problem() { echo "$*" >>"$problems"; }
+
+mount_kernel_views() {
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	mount -t debugfs debugfs /sys/kernel/debug
+	mount -t tracefs tracefs /sys/kernel/tracing
+}
+
+use_module() { [ "$module" = yes ]; }
+
+module_loaded() { [ -d /sys/module/omx ]; }
+
+kill_group() {
+	local try
+	for try in $(seq 100); do
+		grep -q 'populated 0' "$1/cgroup.events" && return
+		echo 1 >"$1/cgroup.kill"
+		sleep 0.05
+	done
+	return 1
+}
+
+# An endpoint may live a moment longer than its process: try for 2 s.
+unload_module() {
+	local try said
+	module_loaded || return 0
+	for try in $(seq 20); do
+		said=$(rmmod omx 2>&1) && return
+		sleep 0.1
+	done
+	problem "the module cannot be unloaded: $said"
+	return 1
+}
+
+# Everything that the kernel said so far is in $kernel_log afterwards.
+sync_kernel_log() {
+	local try mark="lab: mark $BASHPID.$RANDOM.$RANDOM"
+	echo "$mark" >/dev/kmsg
+	for try in $(seq 100); do
+		grep -qF "$mark" "$kernel_log" && return
+		sleep 0.02
+	done
+	problem "the kernel log does not come through"
+}
+
+# Each endpoint that was created has been destroyed.
+unbalanced_endpoints() {
+	sed -n 's/.*omx: \(endpoint .*\) \(created\|destroyed\)\>.*/\1\t\2/p' "$kernel_log" |
+		awk -F '\t' '
+			{ n[$1] += $2 == "created" ? 1 : -1 }
+			END { for (e in n) if (n[e]) printf "%s%s", sep++ ? ", " : "", e }'
+}
+
+check_ledger() {
+	local left
+	sync_kernel_log
+	left=$(unbalanced_endpoints)
+	[ -z "$left" ] || problem "created and destroyed do not balance: $left"
+}

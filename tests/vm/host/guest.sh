@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Boots one guest, or two as machines, runs a command in it and finds out how
+# that went. Success is never the absence of failure: each guest must write
+# a word with this run's nonce, and its kernel log must be clean.
+
+splat='BUG:|WARNING:|Oops|Kernel panic|kernel BUG at|general protection fault,'
+splat+='|unable to handle|INFO: task .* blocked|INFO: rcu|rcu: INFO|rcu_.*detected'
+splat+='|(self-)?detected (expedited )?stalls?|soft lockup|UBSAN|KASAN|KCSAN'
+splat+='|possible .*(deadlock|locking)|suspicious RCU|omx: .*leak'
+
+# run_guest OUT DIRECTORY COMMAND...: OUT is a directory of the host that the
+# guest sees as $LAB_OUT. Returns the command's status, exit_timeout or
+# exit_lab.
+run_guest() {
+	make_run_directory
+	write_config
+	write_command "${@:2}"
+	start_guests "$1"
+	await_guests
+	judge_guests
+}
+
+make_run_directory() {
+	mkdir -p "$build/runs"
+	find "$build/runs" -mindepth 1 -maxdepth 1 -mmin +600 -exec rm -rf {} +
+	run=$(mktemp -d "$build/runs/$(date +%H%M%S).XXXX")
+	chmod 755 "$run"
+	mkdir "$run/bin"
+	cp -r "$vm/guest" "$run/guest"
+	cp "$build/lab/node" "$build/lab/kmsg" "$run/bin/"
+	locked "$build/lock" snapshot_build
+	nonce=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+	machine_list=1
+	[ "$opt_machines" = no ] || machine_list='1 2'
+	for machine in $machine_list; do
+		echo "$nonce" >"$run/nonce.$machine"
+	done
+}
+
+# Others may build while this guest runs.
+snapshot_build() {
+	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
+	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
+}
+
+write_config() {
+	local processors=2
+	[ "$opt_virtual_time" = no ] || processors=1
+	cat >"$run/config" <<-END
+		nodes=$opt_nodes
+		mtu=$opt_mtu
+		netem='$opt_netem'
+		machines=$opt_machines
+		nic_module=$nic_module
+		virtual_time=$opt_virtual_time
+		module=$opt_module
+		timeout=$opt_timeout
+		processors=$processors
+		kernel_modules='$kernel/lib/modules/$kver'
+		installed='$build/root'
+	END
+	mkdir -p "$build/root"
+}
+
+write_command() {
+	printf 'directory=%q\ncommand=(' "$1" >"$run/command"
+	printf '%q ' "${@:2}" >>"$run/command"
+	echo ')' >>"$run/command"
+}
+
+start_guests() {
+	local machine
+	pids=()
+	for machine in $machine_list; do
+		start_guest "$machine" "$1"
+	done
+}
+
+start_guest() {
+	local m=$1 out=$2 args
+	guest_arguments
+	if [ "$m" = 1 ]; then
+		mkfifo "$run/out.1" "$run/err.1"
+		cat "$run/out.1" &
+		pump_out=$!
+		cat "$run/err.1" >&2 &
+		pump_err=$!
+	fi
+	timeout -k 2 "$((opt_timeout + grace))" "${args[@]}" \
+		</dev/null >"$run/qemu.$m" 2>&1 &
+	pids[m]=$!
+}
+
+# Sets args; reads m and out of the caller.
+guest_arguments() {
+	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
+		-no-reboot -m "$opt_memory"
+		-kernel "$kernel/vmlinux" -initrd "$kernel/initramfs"
+		-append "$(kernel_arguments) lab.machine=$m"
+		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
+		-device virtio-rng-pci)
+	# shellcheck disable=SC2054 # commas are QEMU's
+	args+=(-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap
+		-virtfs "local,path=$run,mount_tag=run,security_model=none"
+		-virtfs "local,path=$out,mount_tag=out,security_model=none"
+		-device virtio-serial-pci)
+	local nr=0 port
+	for port in out err kmsg verdict; do
+		nr=$((nr + 1))
+		args+=(-chardev "file,id=$port,path=$run/$port.$m"
+			-device "virtserialport,chardev=$port,nr=$nr,name=lab.$port")
+	done
+	accelerator_arguments
+	[ "$opt_machines" = no ] || nic_arguments
+}
+
+# tsc=reliable: else the clock is the HPET, 2 us per reading. norandmaps: the
+# emulator keeps its translations of a program that is at the same addresses.
+kernel_arguments() {
+	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
+		"oops=panic cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
+}
+
+# Without ERMS: the emulator is slow at rep movsb, which the kernel would use.
+accelerator_arguments() {
+	if [ "$opt_virtual_time" = yes ]; then
+		args+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
+			-cpu max,-erms -rtc clock=vm)
+	elif kvm_works; then
+		args+=(-accel kvm -cpu host -smp 2)
+	else
+		args+=(-accel tcg,thread=multi -smp 2 -cpu max,-erms)
+	fi
+}
+
+# The cable between the machines, and beside it the lab's own.
+nic_arguments() {
+	local peer=$((3 - m)) nic
+	for nic in 0:cable 1:lab; do
+		args+=(-netdev "dgram,id=${nic#*:},local.type=unix,local.path=$run/${nic#*:}.$m,remote.type=unix,remote.path=$run/${nic#*:}.$peer")
+	done
+	args+=(-device "$nic_device,netdev=cable,mac=52:54:00:00:00:0$m,romfile="
+		-device "virtio-net-pci,netdev=lab,mac=52:54:00:00:01:0$m,romfile=")
+}
+
+# A guest that ends without its verdict takes the other one with it.
+await_guests() {
+	local pid m
+	for _ in $machine_list; do
+		wait -n -p pid "${pids[@]}" || true
+		for m in $machine_list; do
+			[ "${pids[m]:-}" != "$pid" ] || unset "pids[m]"
+			has_verdict "$m" || [ -n "${pids[m]:-}" ] || stop_guests
+		done
+	done
+	wait "$pump_out" "$pump_err" || true
+}
+
+stop_guests() {
+	[ "${#pids[@]}" = 0 ] || kill "${pids[@]}" 2>/dev/null || true
+}
+
+has_verdict() { [ -n "$(verdict_of "$1")" ]; }
+
+verdict_of() {
+	sed -n "s/^lab-verdict $nonce $1 \([0-9][0-9]*\)\$/\1/p" "$run/verdict.$1"
+}
+
+# The worst of: splat, missing verdict, machine 2's, the script's.
+judge_guests() {
+	local m verdict status=0
+	for m in $machine_list; do
+		verdict=$(verdict_of "$m")
+		if splats "$m" >"$run/splats.$m"; then
+			complain "$m" "the kernel complained" "$run/splats.$m"
+			status=$exit_lab
+		elif [ -z "$verdict" ]; then
+			complain "$m" "the guest ended or hung without a verdict" "$run/console.$m"
+			[ "$status" != 0 ] || status=$(status_of_silence)
+		elif [ "$status" = 0 ]; then
+			status=$verdict
+		fi
+	done
+	rm -rf "$run/root" "$run/guest" "$run/bin" "$run/omx.ko"
+	return "$status"
+}
+
+status_of_silence() {
+	if grep -q 'terminating on signal' "$run"/qemu.*; then
+		echo "$exit_timeout"
+	else
+		echo "$exit_lab"
+	fi
+}
+
+# From the first complaint on, in the log and, after a panic, on the console.
+# What stands before the mark is the boot's own ("Spectre: WARNING ...").
+splats() {
+	local log found=1
+	for log in "$run/kmsg.$1" "$run/console.$1"; do
+		sed -n '/lab: boot finished/,$p' "$log" | tr -d '\r' |
+			grep -E -A 40 "$splat" && found=0
+	done
+	return "$found"
+}
+
+complain() {
+	say "machine $1: $2; its last words:"
+	tail -n 60 "$3" | tr -d '\r' | sed 's/^/    /' >&2
+	[ ! -s "$run/qemu.$1" ] || sed 's/^/    qemu: /' "$run/qemu.$1" >&2
+	say "logs are in $run"
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# The guest's kernel: Debian's own image of the version whose headers are
+# installed, an initramfs that reaches the host's root over 9p, and whether
+# KVM can be trusted. All of it is cached; a version's directory appears in
+# the cache complete or not at all.
+
+# Enough for the initramfs to mount the real root and to report.
+boot_modules=(virtio_pci virtio_console 9p 9pnet_virtio overlay)
+
+# kver: the release that linux-headers-amd64 stands for, e.g. 6.1.0-49-amd64.
+find_kver() {
+	kver=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 |
+		grep -o 'linux-headers-[^ ,]*' | head -n 1)
+	kver=${kver#linux-headers-}
+	headers=/lib/modules/$kver/build
+	[ -n "$kver" ] && [ -d "$headers" ] ||
+		die "linux-headers-amd64 is installed without its headers"
+	kernel=$cache/$kver
+}
+
+ensure_kernel() {
+	find_kver
+	[ -e "$kernel/vmlinux" ] || locked "$cache/lock" fetch_kernel
+	[ "$kernel/initramfs" -nt "$vm/guest/initramfs-init" ] ||
+		locked "$cache/lock" make_initramfs
+}
+
+fetch_kernel() {
+	[ ! -e "$kernel/vmlinux" ] || return 0
+	local new
+	new=$(mktemp -d "$cache/new.XXXXXX")
+	say "fetching the kernel image linux-image-$kver"
+	(cd "$new" && download_image) || die "cannot download linux-image-$kver"
+	say "unpacking it"
+	dpkg -x "$new"/*.deb "$new/image"
+	mkdir -p "$new/lib"
+	mv "$new/image/lib/modules" "$new/lib/"
+	unpack_vmlinux "$new/image/boot/vmlinuz-$kver" "$new/vmlinux"
+	rm -rf "$new/image" "$new"/*.deb
+	depmod -b "$new" "$kver"
+	rm -rf "$kernel"
+	mv "$new" "$kernel"
+}
+
+download_image() {
+	apt-get download -q "linux-image-$kver" >&2 && return
+	say "refreshing the package lists"
+	as_root apt-get update -q >&2 || true
+	apt-get download -q "linux-image-$kver" >&2
+}
+
+# The uncompressed kernel boots by PVH in a third of the time: the emulator
+# is slow at decompressing it.
+unpack_vmlinux() {
+	local at
+	at=$(LC_ALL=C grep -aobP -m 1 '\xfd7zXZ(?=\x00)' "$1" | head -n 1 | cut -d : -f 1)
+	[ -n "$at" ] || die "$1: not compressed by xz"
+	tail -c +$((at + 1)) "$1" | xz -dcq --single-stream >"$2" || true
+	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] || die "$1: no kernel found in it"
+}
+
+make_initramfs() {
+	local root file
+	[ ! "$kernel/initramfs" -nt "$vm/guest/initramfs-init" ] || return 0
+	root=$(mktemp -d "$cache/initramfs.XXXXXX")
+	mkdir -p "$root"/{bin,dev,host,mnt,modules,new,proc}
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	cp "$vm/guest/initramfs-init" "$root/init"
+	chmod 755 "$root/init"
+	boot_module_files | while read -r file; do
+		cp "$file" "$root/modules/"
+		basename "$file" >>"$root/modules/order"
+	done
+	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$kernel/initramfs.new"
+	mv "$kernel/initramfs.new" "$kernel/initramfs"
+	rm -rf "$root"
+}
+
+boot_module_files() {
+	local name
+	for name in "${boot_modules[@]}"; do
+		modprobe -d "$kernel" -S "$kver" --show-depends "$name"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+# On some machines /dev/kvm exists and a guest hangs at once: believe only a
+# guest that reported. The verdict holds until the host reboots.
+kvm_works() {
+	local verdict
+	verdict=$cache/kvm-$(cat /proc/sys/kernel/random/boot_id)
+	[ -e "$verdict" ] || locked "$cache/lock" probe_kvm "$verdict"
+	[ "$(cat "$verdict")" = yes ]
+}
+
+probe_kvm() {
+	local verdict=$1 answer=no
+	[ ! -e "$verdict" ] || return 0
+	rm -f "$cache"/kvm-*
+	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		say "trying KVM"
+		timeout -k 1 15 qemu-system-x86_64 -M q35 -nodefaults -no-user-config \
+			-display none -accel kvm -cpu host -smp 2 -m 512 -no-reboot \
+			-kernel "$kernel/vmlinux" -initrd "$kernel/initramfs" \
+			-append "console=ttyS0 quiet panic=-1 lab.probe" -serial stdio \
+			</dev/null 2>/dev/null | grep -q '^lab-probe 2' && answer=yes
+	fi
+	say "KVM usable: $answer"
+	echo "$answer" >"$verdict"
+}

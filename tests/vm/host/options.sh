@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# The options that describe a guest; the same on the command line of run and
+# in the "# lab:" line of a test.
+
+default_options() {
+	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=e1000e
+	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes
+}
+
+# Takes one option from the arguments; $taken is how many words it had.
+take_option() {
+	taken=1
+	case $1 in
+	--machines) opt_machines=yes ;;
+	--virtual-time) opt_virtual_time=yes ;;
+	--no-module) opt_module=no ;;
+	--debug) not_yet "--debug" ;;
+	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic)
+		[ $# -ge 2 ] || usage_error "$1 needs a value"
+		taken=2
+		take_value "$1" "$2"
+		;;
+	*) usage_error "unknown option $1" ;;
+	esac
+}
+
+take_value() {
+	case $1 in
+	--nodes) opt_nodes=$(number "$1" "$2" 1 250) ;;
+	--mtu) opt_mtu=$(number "$1" "$2" 68 65535) ;;
+	--netem) opt_netem=$2 ;;
+	--memory) opt_memory=$2 ;;
+	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
+	--nic) opt_nic=$2 ;;
+	--kernel) take_kernel "$2" ;;
+	esac
+}
+
+take_kernel() {
+	case $1 in
+	6.1) ;;
+	6.12 | 7.2) not_yet "--kernel $1" ;;
+	*) usage_error "--kernel is 6.1, 6.12 or 7.2" ;;
+	esac
+}
+
+number() {
+	[[ $2 =~ ^[0-9]{1,9}$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
+		usage_error "$1 is a number from $3 to $4"
+	echo "$2"
+}
+
+check_options() {
+	[ "$opt_machines" = no ] || opt_nodes=2
+	case $opt_nic in
+	e1000e) nic_module=e1000e nic_device=e1000e ;;
+	virtio) nic_module=virtio_net nic_device=virtio-net-pci ;;
+	*) usage_error "--nic is e1000e or virtio" ;;
+	esac
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# The Debian packages that the lab needs; installs those that are absent.
+
+packages=(
+	# a driver and a library
+	autoconf automake gcc libc6-dev libtool make pkg-config
+	linux-headers-amd64
+	# a guest
+	busybox-static cpio ethtool iproute2 kmod procps qemu-system-x86
+	util-linux xz-utils
+)
+
+# check's own: static checkers, and what unpacks checkpatch
+packages_check=(perl shellcheck sparse)
+
+missing_packages() {
+	local installed
+	# dpkg-query fails when one is unknown, and still lists the others.
+	installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+		awk '$2 == "installed" { print $1 }') || true
+	printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$installed") || true
+}
+
+install_packages() {
+	export DEBIAN_FRONTEND=noninteractive
+	as_root apt-get install -y -q --no-install-recommends "$@" >&2 && return
+	say "refreshing the package lists"
+	as_root apt-get update -q >&2 || true
+	as_root apt-get install -y -q --no-install-recommends "$@" >&2
+}
+
+ensure_packages() {
+	local missing
+	mapfile -t missing < <(missing_packages "$@")
+	[ "${#missing[@]}" = 0 ] && return
+	say "installing Debian packages: ${missing[*]}"
+	install_packages "${missing[@]}" || die "could not install: ${missing[*]}"
+}

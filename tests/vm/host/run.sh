@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# ./lab run
+
+usage_run() {
+	cat <<'END'
+usage: ./lab run [OPTION...] SCRIPT [ARG...]
+
+Runs SCRIPT (a file, or a command of the host) as root in a guest where the
+module is loaded and the nodes know each other. In it:
+  node I CMD...       runs CMD on node I, whose host name is nodeI and whose
+                      address is 10.0.0.I on eth0
+  $LAB_OUT            files written there come back: to the same variable's
+                      directory if the caller has set it, else to build/out
+  lab-module unload, lab-module load
+                      take the module away, bring it back
+The host's file system is there; what is written to it stays in the guest.
+The script's exit status comes back; 124 is a hang, 125 a kernel splat, a
+leak, or a guest that did not come up.
+
+  --nodes N           how many nodes (2)
+  --mtu M             of every eth0 (9000)
+  --netem 'SPEC'      what tc's netem does to every packet, e.g. 'loss 5%'
+  --machines          two guests and an emulated NIC instead of namespaces
+  --nic MODEL         that NIC: e1000e (the default) or virtio
+  --virtual-time      one instruction is one nanosecond: repeatable figures
+  --memory SIZE       of a guest (2G)
+  --timeout S         for the script (600)
+  --no-module         only the nodes
+  --kernel V, --debug other kernels: not yet
+END
+}
+
+cmd_run() {
+	default_options
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--help | -h) usage_run && return ;;
+		--) shift && break ;;
+		-*) take_option "$@" && shift "$taken" ;;
+		*) break ;;
+		esac
+	done
+	[ $# -gt 0 ] || usage_error "run what?"
+	check_options
+	prepare_guest
+	choose_out
+	local command=("$@")
+	find_script "$1"
+	run_guest "$out" "$PWD" "${command[@]}"
+}
+
+prepare_guest() {
+	ensure_packages "${packages[@]}"
+	ensure_kernel
+	driver_build=$build/driver-$kver
+	build_all
+}
+
+choose_out() {
+	out=${LAB_OUT:-}
+	if [ -z "$out" ]; then
+		mkdir -p "$build/runs"
+		out=$(mktemp -d "$build/runs/out.XXXXXX")
+		chmod 755 "$out"
+		ln -sfn "${out#"$build/"}" "$build/out"
+	fi
+	mkdir -p "$out"
+	out=$(realpath "$out")
+}
+
+# Makes command[0] something that the guest can start.
+find_script() {
+	if [ -e "$1" ] && [ ! -d "$1" ]; then
+		command[0]=$(realpath "$1")
+		[ -x "$1" ] || command=(bash "${command[@]}")
+	else
+		command -v -- "$1" >/dev/null || usage_error "there is no script $1"
+	fi
+}
