@@ -44,6 +44,14 @@ static void loop_back(struct sk_buff *skb)
 	netif_rx(skb);
 }
 
+/* net_xmit_eval() is a macro that evaluates its argument twice. */
+static bool hand_over(struct sk_buff *skb)
+{
+	int error = dev_queue_xmit(skb);
+
+	return !net_xmit_eval(error);
+}
+
 void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb)
 {
 	const u8 type = omx_packet_head(skb)->type;
@@ -60,7 +68,7 @@ void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb)
 	skb->dev = iface->dev;
 	if (omx_mac_read(eth_hdr(skb)->h_dest) == iface->mac)
 		loop_back(skb);
-	else if (net_xmit_eval(dev_queue_xmit(skb)))
+	else if (!hand_over(skb))
 		omx_count(iface, TX_FAILED);
 	rcu_read_unlock();
 }
