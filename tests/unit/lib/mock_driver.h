@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A driver in the test's own process: implements libomx/driver.h by passing
+ * messages between the endpoints that are open, at once and without loss.
+ * The functions here make it fail, hold back, or say odd things.
+ *
+ * Board 0 is node1:0 (eth0), board 2 is node1:2 (eth2), there is no board 1.
+ * node2:0 is a peer that never answers.
+ */
+#ifndef MOCK_DRIVER_H
+#define MOCK_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "omx_abi.h"
+
+#define MOCK_MAC(board)		(0x020000000000ull + (board))
+#define MOCK_SILENT_MAC		0x020000000099ull
+#define MOCK_COUNTERS		5
+
+/* Back to the beginning; asserts that nothing was left open or pinned. */
+void mock_reset(void);
+
+/* Slots of the rings of endpoints opened from now on. */
+void mock_set_ring_slots(uint32_t slots);
+
+/* After `skip` calls of the command, the next `times` fail with err. */
+void mock_fail(unsigned long command, int err, int skip, int times);
+void mock_fail_open(int err);
+void mock_fail_map(int skip);
+void mock_set_abi(uint32_t version);
+
+/* Calls so far. */
+uint32_t mock_calls(unsigned long command);
+uint32_t mock_all_calls(void);
+uint32_t mock_regions(void);	/* that exist now */
+
+/* How many more eager or rendezvous messages are taken before EAGAIN; -1: all. */
+void mock_set_room(int messages);
+/* The same and tells those that met EAGAIN. */
+void mock_grant_room(int messages);
+
+/* Connects and pulls are answered when mock_answer says so. */
+void mock_hold(bool hold);
+void mock_answer(void);
+
+/* An entry for the ring of the endpoint, payload behind it. */
+void mock_post(int fd, const struct omx_event *event, const void *payload, uint32_t length);
+
+/* The peer on a channel is lost for this endpoint. */
+void mock_kill_channel(int fd, uint32_t channel, enum omx_status status);
+void mock_remove_board(uint32_t board);
+
+/* Events that wait for room in the ring. */
+uint32_t mock_backlog(int fd);
+
+#endif
