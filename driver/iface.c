@@ -286,7 +286,7 @@ static void attach_automatically(struct omx_net *on, struct net_device *dev)
 {
 	int error;
 
-	if (!on->automatic || board_of(on, dev) || !suits_automatically(dev))
+	if (board_of(on, dev) || !suits_automatically(dev))
 		return;
 	error = attach(dev, true);
 	if (error && error != -EADDRINUSE)
@@ -300,6 +300,8 @@ static void attach_all(struct net *net)
 	struct net_device *dev;
 
 	ASSERT_RTNL();
+	if (!on->automatic)
+		return;
 	for_each_netdev(net, dev)
 		attach_automatically(on, dev);
 }
@@ -396,33 +398,36 @@ static void came_up(struct omx_net *on, struct net_device *dev)
 {
 	struct omx_iface *iface = board_of(on, dev);
 
-	if (!iface) {
+	if (iface) {
+		omx_peers_resume(iface);
+		omx_endpoints_board_changed(iface);
+	} else if (on->automatic) {
 		attach_automatically(on, dev);
-		return;
 	}
-	omx_peers_resume(iface);
-	omx_endpoints_board_changed(iface);
 }
 
 /* Peers and sessions know the board by its MAC: with another it is another. */
-static void address_changed(struct omx_net *on, struct net_device *dev)
+static void attach_again(struct omx_iface *iface)
 {
-	struct omx_iface *iface = board_of(on, dev);
-	bool automatic;
+	struct net_device *dev = iface->dev;
+	bool automatic = iface->automatic;
 	int error;
 
-	if (!iface) {
-		attach_automatically(on, dev);
-		return;
-	}
-	if (iface->mac == omx_mac_read(dev->dev_addr))
-		return;
-	automatic = iface->automatic;
 	detach(iface, true);
 	error = attach(dev, automatic);
 	if (error)
-		pr_warn("%s not attached with its new address: error %d\n",
-			netdev_name(dev), error);
+		pr_notice("%s not attached with its new address: error %d\n",
+			  netdev_name(dev), error);
+}
+
+/* Another board may have waited for the MAC that is free now. */
+static void address_changed(struct omx_net *on, struct net_device *dev)
+{
+	struct omx_iface *iface = board_of(on, dev);
+
+	if (iface && iface->mac != omx_mac_read(dev->dev_addr))
+		attach_again(iface);
+	attach_all(dev_net(dev));
 }
 
 /*
@@ -435,8 +440,7 @@ static void upper_changed(struct omx_net *on, struct net_device *dev)
 
 	if (iface && iface->automatic && is_port(dev))
 		detach(iface, true);
-	if (on->automatic)
-		attach_all(dev_net(dev));
+	attach_all(dev_net(dev));
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
