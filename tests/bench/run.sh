@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# In a guest with two nodes: omx beside TCP over the same veth, at each MTU,
+# with offloads off (what a plain NIC sees) and on (what only veth can do).
+# Writes $LAB_OUT/bench.jsonl, which report.py makes tables of.
+#
+# usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
+#               [latency] [bandwidth]
+
+set -eu
+
+tests=${OMX_TESTS:-$(dirname "$0")}
+transports='tcp omx' mtus='9000 1500' offloads='off on'
+out=$LAB_OUT/bench.jsonl
+
+usage() {
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^#  \( *\[latency.*\)/\1/p' "$0" >&2
+	exit 2
+}
+
+die() {
+	echo "bench: $*" >&2
+	exit 1
+}
+
+both() {
+	node 1 "$@" && node 2 "$@"
+}
+
+set_offloads() {
+	# Some depend on others and are "requested on" or "fixed": said, not fatal.
+	both ethtool -K eth0 tso "$1" gso "$1" gro "$1" tx "$1" rx "$1" sg "$1" >/dev/null 2>&1
+}
+
+# Peers learn of it from the next hello.
+set_mtu() {
+	both ip link set eth0 mtu "$1"
+	sleep 3
+}
+
+# The order of begin and end is the file's only structure.
+begin() {
+	echo "{\"begin\": {\"transport\": \"$1\", \"mtu\": $2, \"offload\": \"$3\"}}" >>"$out"
+}
+
+end() {
+	local i
+	[ "$1" = omx ] || return 0
+	for i in 1 2; do
+		echo "{\"counters\": $(node "$i" omx_counters --verbose --json | tr -d '\n'), \"node\": $i}"
+	done >>"$out"
+}
+
+run_peers() {
+	local server status=0
+	node 2 "$tests/$1_peer" --serve &
+	server=$!
+	node 1 "$tests/$1_peer" "${measurements[@]}" node2 >>"$out" || status=$?
+	[ "$status" = 0 ] || kill "$server" 2>/dev/null || true
+	wait "$server" || status=$?
+	return "$status"
+}
+
+measure() {
+	echo "bench: $1, MTU $2, offloads $3" >&2
+	[ "$1" != omx ] || both omx_counters --clear
+	begin "$@"
+	run_peers "$1" || die "$1 failed at MTU $2, offloads $3"
+	end "$1"
+}
+
+take_arguments() {
+	measurements=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--transports) transports=${2:?} && shift ;;
+		--mtus) mtus=${2:?} && shift ;;
+		--offloads) offloads=${2:?} && shift ;;
+		latency) measurements+=(--pingpong) ;;
+		bandwidth) measurements+=(--stream) ;;
+		*) usage ;;
+		esac
+		shift
+	done
+	[ ${#measurements[@]} -gt 0 ] || measurements=(--pingpong --stream)
+}
+
+take_arguments "$@"
+: >"$out"
+printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s"}}\n' \
+	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" >>"$out"
+for mtu in $mtus; do
+	set_mtu "$mtu"
+	for offload in $offloads; do
+		set_offloads "$offload"
+		for transport in $transports; do
+			measure "$transport" "$mtu" "$offload"
+		done
+	done
+done
