@@ -43,11 +43,11 @@ static void add_row(struct table *table, const struct omx_ioc_peer *peer)
 	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN];
 
 	snprintf(board, sizeof(board), "%" PRIu32, peer->board);
-	if (peer->mtu) {	/* heard of */
+	if (peer->mtu)		/* heard of */
 		snprintf(mtu, sizeof(mtu), "%" PRIu32, peer->mtu);
+	if (peer->mtu && !(peer->flags & OMX_PEER_LOCAL))
 		snprintf(age, sizeof(age), "%" PRIu32 ".%" PRIu32 "s",
 			 peer->age_ms / 1000, peer->age_ms % 1000 / 100);
-	}
 	table_add(table, (const char *[]){
 		board, format_mac(peer->mac, mac),
 		peer->flags & OMX_PEER_NAMED ? peer->name : "-",
@@ -97,6 +97,15 @@ static int command_list(const struct device *device, const struct options *optio
 }
 
 /* ---- change ---- */
+
+static int not_found(const char *word)
+{
+	if (errno != ENOENT && errno != ENODEV)
+		return device_fail("find peer %s", word);
+	warnx("no peer %s: omx_peers lists those there are, omx_peers add "
+	      "makes one known", word);
+	return -1;
+}
 
 static int fill_name(struct omx_ioc_peer *peer, const char *name)
 {
@@ -166,8 +175,7 @@ static int command_name(const struct device *device, const struct options *optio
 	if (fill_mac(&peer, options->word[1]) < 0)
 		return -1;
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
-		return device_fail("find peer %s (to make it known: "
-				   "omx_peers add MAC NAME)", options->word[1]);
+		return not_found(options->word[1]);
 	if (fill_name(&peer, options->word[2]) < 0)
 		return -1;
 	return add_peer(device, &peer);
@@ -204,13 +212,13 @@ static int find_peer(const struct device *device, const char *word, uint64_t *ma
 		return -1;
 	peer.flags = 0;
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_NAME, &peer) < 0)
-		return device_fail("find peer '%s' (omx_peers lists them)", word);
+		return not_found(word);
 	*mac = peer.mac;
 	return 0;
 }
 
 static int remove_peer(const struct device *device, const struct board_list *boards,
-		       uint64_t mac)
+		       const char *word, uint64_t mac)
 {
 	struct omx_ioc_peer peer = { .mac = mac };
 	unsigned int i, removed = 0;
@@ -225,8 +233,8 @@ static int remove_peer(const struct device *device, const struct board_list *boa
 	}
 	if (removed || !mac)
 		return 0;
-	warnx("no such peer: omx_peers lists those there are");
-	return -1;
+	errno = ENOENT;
+	return not_found(word);
 }
 
 static int command_remove(const struct device *device, const struct options *options)
@@ -238,7 +246,7 @@ static int command_remove(const struct device *device, const struct options *opt
 		return -1;
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
-	return remove_peer(device, &boards, mac);
+	return remove_peer(device, &boards, options->word[1], mac);
 }
 
 /* ---- command line ---- */

@@ -184,7 +184,8 @@ int client_run(struct link *link, const struct settings *settings)
 		ret = say_hello(&session);
 	if (!ret) {
 		ret = measure_all(&session, settings, &report);
-		say_bye(&session);
+		if (!link->broken && say_bye(&session) < 0)
+			ret = -1;
 	}
 	session_free(&session);
 	return report_finish(&report) < 0 ? -1 : ret;

@@ -153,6 +153,12 @@ int link_connect(struct link *link, const char *host, uint32_t endpoint)
 
 /* ---- messages ---- */
 
+static int break_off(struct link *link, const char *what, omx_return_t ret)
+{
+	link->broken = true;
+	return fail(what, ret);
+}
+
 void link_expect(struct link *link, uint64_t bytes)
 {
 	watchdog_limit(&link->watchdog, link->timeout + bytes / SLOWEST_BYTES_PER_S);
@@ -174,7 +180,7 @@ int link_send(struct link *link, void *buffer, size_t length, uint64_t match_inf
 	else
 		ret = omx_isend(link->ep, buffer, length, link->peer, match_info,
 				context, request);
-	return ret == OMX_SUCCESS ? 0 : fail("send", ret);
+	return ret == OMX_SUCCESS ? 0 : break_off(link, "send", ret);
 }
 
 int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_info,
@@ -183,13 +189,14 @@ int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_
 	omx_return_t ret;
 
 	ret = omx_irecv(link->ep, buffer, length, match_info, match_mask, context, request);
-	return ret == OMX_SUCCESS ? 0 : fail("receive", ret);
+	return ret == OMX_SUCCESS ? 0 : break_off(link, "receive", ret);
 }
 
 /* After a wait or test that said nothing is done: again? */
 static int stay(struct link *link)
 {
 	if (watchdog_expired(&link->watchdog)) {
+		link->broken = true;
 		warnx("the other side has been silent for too long");
 		return -1;
 	}
@@ -203,6 +210,7 @@ static int finish(struct link *link, const omx_status_t *status)
 	watchdog_feed(&link->watchdog);
 	if (status->code == OMX_SUCCESS)
 		return 0;
+	link->broken = true;
 	warnx("a message of %" PRIu64 " bytes failed: %s", status->msg_length,
 	      omx_strerror(status->code));
 	return -1;
@@ -220,7 +228,7 @@ int link_wait(struct link *link, omx_request_t *request, omx_status_t *status)
 			ret = omx_wait(link->ep, request, status, &done,
 				       OMX_TIMEOUT_INFINITE);
 		if (ret != OMX_SUCCESS)
-			return fail("wait", ret);
+			return break_off(link, "wait", ret);
 		if (done)
 			return finish(link, status);
 		if (stay(link) < 0)
@@ -240,7 +248,7 @@ int link_wait_any(struct link *link, omx_status_t *status)
 			ret = omx_wait_any(link->ep, 0, 0, status, &done,
 					   OMX_TIMEOUT_INFINITE);
 		if (ret != OMX_SUCCESS)
-			return fail("wait", ret);
+			return break_off(link, "wait", ret);
 		if (done)
 			return finish(link, status);
 		if (stay(link) < 0)

@@ -21,6 +21,7 @@ struct link {
 	uint32_t endpoint;		/* number of ours */
 	bool poll;
 	bool yield;
+	bool broken;			/* something failed: no use talking on */
 	uint32_t timeout;		/* seconds */
 	struct watchdog watchdog;
 	char name[OMX_HOSTNAMELEN_MAX];	/* of our board */

@@ -18,6 +18,12 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
+/* How many of this length make up so many bytes. */
+static uint64_t fit(uint64_t bytes, uint64_t length, uint64_t low, uint64_t high)
+{
+	return length ? clamp(bytes / length, low, high) : high;
+}
+
 /* As in the original: 0 is followed by the increment, or by 1. */
 static uint64_t next_length(const struct settings *settings, uint64_t length)
 {
@@ -59,7 +65,7 @@ uint64_t plan_iterations(const struct settings *settings, uint64_t length)
 		return settings->iterations;
 	if (length > HUGE_LENGTH)
 		return HUGE_ITERATIONS;
-	return clamp(BYTES_PER_LENGTH / (length + 1), ITERATIONS_MIN, ITERATIONS_MAX);
+	return fit(BYTES_PER_LENGTH, length, ITERATIONS_MIN, ITERATIONS_MAX);
 }
 
 uint64_t plan_warmup(const struct settings *settings, uint64_t length)
@@ -73,5 +79,5 @@ uint64_t plan_window(const struct settings *settings, uint64_t length)
 {
 	if (settings->window != AUTOMATIC)
 		return settings->window;
-	return clamp(BYTES_PER_WINDOW / (length + 1), WINDOW_MIN, WINDOW_MAX);
+	return fit(BYTES_PER_WINDOW, length, WINDOW_MIN, WINDOW_MAX);
 }

@@ -235,11 +235,13 @@ static void plan__defaults_as_in_the_original(void)
 		last = length;
 	EXPECT(step == 24 && last == 4u << 20);
 	EXPECT(plan_iterations(&settings, 0) == 1000);
+	EXPECT(plan_iterations(&settings, 65536) == 512);
 	EXPECT(plan_iterations(&settings, 4u << 20) == 10);
 	EXPECT(plan_iterations(&settings, 6ull << 30) == 2);
 	EXPECT(plan_warmup(&settings, 1) == 10);
 	EXPECT(plan_window(&settings, 1) == 64);
-	EXPECT(plan_window(&settings, UINT64_MAX - 1) == 2);
+	EXPECT(plan_window(&settings, 4u << 20) == 4);
+	EXPECT(plan_window(&settings, UINT64_MAX) == 2);
 }
 
 static void plan__ends_whatever_is_asked(void)
