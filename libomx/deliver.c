@@ -2,9 +2,12 @@
 /*
  * A message meets its receive.
  */
+#include <errno.h>
+
 #include "driver.h"
 #include "error.h"
 #include "match.h"
+#include "timer.h"
 
 int omx__fetch(struct omx__endpoint *ep, uint32_t message, const struct omx_buffer *buffer)
 {
@@ -20,16 +23,23 @@ void omx__fetch_discard(struct omx__endpoint *ep, uint32_t message)
 	omx__fetch(ep, message, &nothing);
 }
 
-static omx_return_t fetch_into(struct omx__request *req, const struct arrival *arrival)
+/* Fetches what req->remote_message names; status.code has the rest of the story. */
+static void fetch(struct omx__request *req)
 {
-	int err = omx__fetch(req->ep, arrival->medium, &req->buffer.abi);
+	struct omx__endpoint *ep = req->ep;
+	int err = omx__fetch(ep, req->remote_message, &req->buffer.abi);
 
-	if (unlikely(err)) {
-		omx__fetch_discard(req->ep, arrival->medium);
+	if (likely(!err)) {
+		omx__request_done(req, req->status.code);
+	} else if (err == -ENOMEM) {
+		req->state = REQUEST_RETRY;
+		list_append(&ep->retry, &req->node);
+		omx__stall(ep);
+	} else {
+		omx__fetch_discard(ep, req->remote_message);
 		req->status.xfer_length = 0;
-		return omx__error_from_errno(err);
+		omx__request_done(req, omx__error_from_errno(err));
 	}
-	return OMX_SUCCESS;
 }
 
 void omx__deliver(struct omx__request *req, struct partner *partner,
@@ -38,6 +48,8 @@ void omx__deliver(struct omx__request *req, struct partner *partner,
 	uint64_t length = arrival->length;
 	omx_return_t code = OMX_SUCCESS;
 
+	if (unlikely(req->deadline))
+		omx__timer_stop(req);
 	req->status.addr = partner->addr;
 	req->status.match_info = arrival->match_info;
 	req->status.msg_length = length;
@@ -52,12 +64,31 @@ void omx__deliver(struct omx__request *req, struct partner *partner,
 	}
 	req->status.xfer_length = length;
 	if (arrival->medium) {
-		omx_return_t fetched = fetch_into(req, arrival);
-
-		if (unlikely(fetched))
-			code = fetched;
-	} else {
-		omx__buffer_scatter(&req->buffer, arrival->data, length);
+		req->status.code = code;
+		req->remote_message = arrival->medium;
+		fetch(req);
+		return;
 	}
+	omx__buffer_scatter(&req->buffer, arrival->data, length);
 	omx__request_done(req, code);
+}
+
+void omx__deliver_retry(struct omx__endpoint *ep)
+{
+	struct list waiting = ep->retry;
+	struct list *node, *next;
+
+	if (list_empty(&ep->retry))
+		return;
+	waiting.next->prev = &waiting;
+	waiting.prev->next = &waiting;
+	list_init(&ep->retry);
+	list_for_each(node, next, &waiting) {
+		struct omx__request *req = list_entry(node, struct omx__request, node);
+
+		if (req->rendezvous)
+			omx__pull_again(req);
+		else
+			fetch(req);
+	}
 }

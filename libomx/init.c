@@ -109,15 +109,15 @@ static omx_return_t finalize(void)
 {
 	omx_return_t ret = OMX_NOT_INITIALIZED;
 
+	if (omx__table_in_handler())
+		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	pthread_mutex_lock(&init_lock);
-	if (control_fd < 0)
-		goto out_unlock;
-	ret = omx__table_close_all();
-	if (ret)
-		goto out_unlock;
-	omx__driver_close(control_fd);
-	control_fd = -1;
-out_unlock:
+	if (control_fd >= 0) {
+		omx__table_close_all();
+		omx__driver_close(control_fd);
+		control_fd = -1;
+		ret = OMX_SUCCESS;
+	}
 	pthread_mutex_unlock(&init_lock);
 	return ret;
 }

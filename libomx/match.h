@@ -55,8 +55,9 @@ void omx__deliver(struct omx__request *req, struct partner *partner,
 void omx__pull_start(struct omx__request *req, struct partner *partner,
 		     const struct arrival *arrival);
 
-/* Tries once more what could not start. */
-void omx__pull_retry(struct omx__endpoint *ep);
+/* Tries once more to fill a receive for which resources were short. */
+void omx__pull_again(struct omx__request *req);
+void omx__deliver_retry(struct omx__endpoint *ep);
 
 /* Tells the sender that its message is not wanted. */
 void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,

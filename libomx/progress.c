@@ -270,7 +270,7 @@ static void retry(struct omx__endpoint *ep)
 	uint32_t i;
 
 	ep->stalled = false;
-	omx__pull_retry(ep);
+	omx__deliver_retry(ep);
 	for (i = 0; i < ep->channel_room; i++) {
 		if (ep->channels[i] && !list_empty(&ep->channels[i]->queued))
 			omx__partner_flush(ep, ep->channels[i]);

@@ -8,7 +8,6 @@
 #include "driver.h"
 #include "error.h"
 #include "match.h"
-#include "timer.h"
 
 static int send_pull(struct omx__request *req, uint64_t length)
 {
@@ -92,26 +91,16 @@ static void start(struct omx__request *req)
 void omx__pull_start(struct omx__request *req, struct partner *partner,
 		     const struct arrival *arrival)
 {
-	if (unlikely(req->deadline))
-		omx__timer_stop(req);
 	req->partner = partner;
+	req->rendezvous = true;
 	req->remote_message = arrival->remote_message;
 	omx__buffer_clip(&req->buffer, arrival->length);
 	start(req);
 }
 
-void omx__pull_retry(struct omx__endpoint *ep)
+void omx__pull_again(struct omx__request *req)
 {
-	struct list waiting = ep->retry;
-	struct list *node, *next;
-
-	if (list_empty(&ep->retry))
-		return;
-	waiting.next->prev = &waiting;
-	waiting.prev->next = &waiting;
-	list_init(&ep->retry);
-	list_for_each(node, next, &waiting)
-		start(list_entry(node, struct omx__request, node));
+	start(req);
 }
 
 void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,

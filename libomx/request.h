@@ -26,7 +26,7 @@ enum request_type {
  *   FREE             ep->free_requests
  *   POSTED           posted receives of its context id
  *   QUEUED           partner->queued: a send waits for room or for its turn
- *   RETRY            ep->retry: a pull could not start for lack of resources
+ *   RETRY            ep->retry: a receive is not filled yet for lack of resources
  *   ACTIVE           partner->active, connects ep->connecting: the driver has it
  *   DONE             ep->done; internal requests: in no list
  */
@@ -50,7 +50,7 @@ struct omx__request {
 	uint8_t state;
 	bool zombie;		/* nobody waits for its end */
 	bool internal;		/* of a blocking call: never seen by peek and the like */
-	bool rendezvous;	/* a send: the peer pulls it */
+	bool rendezvous;	/* the receiver pulls it */
 	uint32_t index;		/* in the endpoint's table */
 	uint32_t generation;	/* counts its lives: tells late answers from its own */
 
@@ -58,7 +58,7 @@ struct omx__request {
 	uint64_t match_mask;
 	struct buffer buffer;
 	uint32_t region;	/* ours while the driver has it; 0: none */
-	uint32_t remote_message;	/* what is pulled */
+	uint32_t remote_message;	/* what is pulled or fetched */
 	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */

@@ -89,17 +89,38 @@ struct omx__endpoint *omx__table_find(uint32_t id)
 	return slot < SLOTS ? __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) : NULL;
 }
 
-int omx__table_close_all(void)
+static bool in_handler_of(struct omx__endpoint *ep)
+{
+	bool in_handler;
+
+	if (omx__enter(ep))
+		return false;
+	in_handler = omx__in_handler(ep);
+	omx__leave(ep);
+	return in_handler;
+}
+
+bool omx__table_in_handler(void)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (in_handler_of(omx__table_find(slot)))
+			return true;
+	}
+	return false;
+}
+
+void omx__table_close_all(void)
 {
 	uint32_t slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
 		struct omx__endpoint *ep = omx__table_find(slot);
 
-		if (ep && omx__endpoint_close(ep) == OMX_NOT_SUPPORTED_IN_HANDLER)
-			return OMX_NOT_SUPPORTED_IN_HANDLER;
+		if (ep)
+			omx__endpoint_close(ep);
 	}
-	return OMX_SUCCESS;
 }
 
 void omx__table_before_fork(void)

@@ -5,6 +5,7 @@
 #ifndef OMX_TABLE_H
 #define OMX_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct omx__endpoint;
@@ -21,8 +22,11 @@ void omx__table_free(struct omx__endpoint *ep);
 /* The structure with this id, NULL if it is gone.  It has to be entered to be used. */
 struct omx__endpoint *omx__table_find(uint32_t id);
 
-/* Closes all that are open.  NOT_SUPPORTED_IN_HANDLER. */
-int omx__table_close_all(void);
+/* Does the calling thread run an unexpected handler? */
+bool omx__table_in_handler(void);
+
+/* Closes all that are open. */
+void omx__table_close_all(void);
 
 /* For pthread_atfork, see init.c. */
 void omx__table_before_fork(void);

@@ -59,21 +59,58 @@ static bool copy_payload(struct omx__endpoint *ep, struct message *message)
 	return true;
 }
 
+static void charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
+{
+	message->charge = bytes;
+	ep->unexpected_bytes += bytes;
+}
+
 /* Makes it independent of the ring, if there is memory for it. */
 static bool store(struct omx__endpoint *ep, struct message *message)
 {
-	uint64_t charge = sizeof(*message);
+	uint64_t bytes = sizeof(*message);
 
 	if (!message->arrival.rendezvous)
-		charge += message->arrival.length;
-	if (charge > ep->unexpected_max ||
-	    ep->unexpected_bytes > ep->unexpected_max - charge)
+		bytes += message->arrival.length;
+	if (bytes > ep->unexpected_max ||
+	    ep->unexpected_bytes > ep->unexpected_max - bytes)
 		return false;
 	if (!copy_payload(ep, message))
 		return false;
-	message->charge = charge;
-	ep->unexpected_bytes += charge;
+	charge(ep, message, bytes);
 	return true;
+}
+
+static struct message *first_parked(struct omx__endpoint *ep)
+{
+	return list_entry(ep->parked.next, struct message, parked_node);
+}
+
+/* Out of the ring without asking for memory; a medium payload stays with the driver. */
+static bool evict(struct omx__endpoint *ep, struct message *message)
+{
+	uint64_t bytes = sizeof(*message);
+
+	if (!message->arrival.rendezvous && !message->arrival.medium) {
+		if (!copy_payload(ep, message))
+			return false;
+		bytes += message->arrival.length;
+	}
+	charge(ep, message, bytes);
+	message->parked = false;
+	list_remove(&message->parked_node);
+	return true;
+}
+
+static void make_room_for_answers(struct omx__endpoint *ep)
+{
+	uint32_t most = ep->ring.slot_count - ep->ring.slot_count / 32;
+
+	while (!list_empty(&ep->parked) &&
+	       ep->ring.head - first_parked(ep)->position > most) {
+		if (!evict(ep, first_parked(ep)))
+			break;
+	}
 }
 
 bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
@@ -104,8 +141,11 @@ void omx__unexpected_release_ring(struct omx__endpoint *ep)
 {
 	uint32_t tail = ep->ring.head;
 
-	if (unlikely(!list_empty(&ep->parked)))
-		tail = list_entry(ep->parked.next, struct message, parked_node)->position;
+	if (unlikely(!list_empty(&ep->parked))) {
+		make_room_for_answers(ep);
+		if (!list_empty(&ep->parked))
+			tail = first_parked(ep)->position;
+	}
 	omx__ring_release(&ep->ring, ep->fd, tail);
 }
 
@@ -113,8 +153,7 @@ void omx__unexpected_release_ring(struct omx__endpoint *ep)
 static void unpark(struct omx__endpoint *ep)
 {
 	while (!list_empty(&ep->parked)) {
-		struct message *message =
-			list_entry(ep->parked.next, struct message, parked_node);
+		struct message *message = first_parked(ep);
 
 		if (!store(ep, message))
 			break;

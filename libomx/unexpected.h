@@ -5,8 +5,13 @@
  * Their payload is copied into memory, up to the endpoint's limit.  Beyond it
  * (or when memory is short) a message is *parked*: it keeps its slots of the
  * ring, so that the driver runs out of them and holds the senders back.
- * Matching sees no difference.  Events behind a parked message are still
- * handled, until the ring is full of it.
+ * Matching sees no difference, and events behind a parked message are still
+ * handled.
+ *
+ * The driver leaves the last 1/16 of the ring to events other than messages.
+ * When they have used up half of that, the oldest parked messages are taken
+ * out although it is over the limit: one slot for each answer to a request of
+ * the program's own, so that no answer ever waits behind unwanted messages.
  * Must hold the endpoint's lock.
  */
 #ifndef OMX_UNEXPECTED_H

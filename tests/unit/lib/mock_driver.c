@@ -42,8 +42,8 @@ struct file {
 	struct omx_ring_kernel *kernel;
 	unsigned char *ring;
 	struct channel channels[CHANNELS];
-	struct entry *backlog, **backlog_end;
-	uint32_t backlog_length;
+	struct entry *notes;	/* events that wait for room in the ring */
+	struct entry *messages;	/* and messages, which leave some to the former */
 };
 
 struct message {	/* a medium one, not fetched yet */
@@ -110,6 +110,11 @@ static uint32_t slots_for(uint32_t length)
 	return 1 + (length + OMX_SLOT_SIZE - 1) / OMX_SLOT_SIZE;
 }
 
+static bool is_message(const struct entry *entry)
+{
+	return entry->event.type == OMX_EVENT_RECV || entry->event.type == OMX_EVENT_RNDV;
+}
+
 static bool put(struct file *file, const struct entry *entry)
 {
 	uint32_t tail = __atomic_load_n(&file->user->utail, __ATOMIC_ACQUIRE);
@@ -117,9 +122,10 @@ static bool put(struct file *file, const struct entry *entry)
 	uint32_t slots = slots_for(entry->length);
 	uint32_t to_end = file->slots - (head & (file->slots - 1));
 	uint32_t pad = slots > to_end ? to_end : 0;
+	uint32_t reserve = is_message(entry) ? file->slots / 16 : 0;
 	struct omx_event *event;
 
-	if (head - tail + pad + slots > file->slots)
+	if (head - tail + pad + slots + reserve > file->slots)
 		return false;
 	if (pad) {
 		event = (void *)(file->ring + (size_t)(head & (file->slots - 1)) * OMX_SLOT_SIZE);
@@ -137,34 +143,56 @@ static bool put(struct file *file, const struct entry *entry)
 	return true;
 }
 
-static void flush_backlog(struct file *file)
+static bool flush_list(struct file *file, struct entry **list)
 {
-	while (file->backlog && put(file, file->backlog)) {
-		struct entry *first = file->backlog;
+	while (*list && put(file, *list)) {
+		struct entry *first = *list;
 
-		file->backlog = first->next;
-		if (!file->backlog)
-			file->backlog_end = &file->backlog;
-		file->backlog_length--;
+		*list = first->next;
 		free(first);
 	}
-	__atomic_store_n(&file->kernel->kbacklog, file->backlog != NULL, __ATOMIC_SEQ_CST);
+	return !*list;
+}
+
+static void flush_backlog(struct file *file)
+{
+	bool empty = flush_list(file, &file->notes) && flush_list(file, &file->messages);
+
+	__atomic_store_n(&file->kernel->kbacklog, !empty, __ATOMIC_SEQ_CST);
 }
 
 static void post(struct file *file, const struct omx_event *event, const void *payload,
 		 uint32_t length)
 {
 	struct entry *entry = malloc(sizeof(*entry) + length);
+	struct entry **end;
 
 	entry->next = NULL;
 	entry->event = *event;
 	entry->length = length;
 	if (length)
 		memcpy(entry->payload, payload, length);
-	*file->backlog_end = entry;
-	file->backlog_end = &entry->next;
-	file->backlog_length++;
+	for (end = is_message(entry) ? &file->messages : &file->notes; *end;)
+		end = &(*end)->next;
+	*end = entry;
 	flush_backlog(file);
+}
+
+/* Nothing is delivered behind CHANNEL_DEAD. */
+static void drop_messages(struct file *file, uint32_t channel)
+{
+	struct entry **link = &file->messages;
+
+	while (*link) {
+		struct entry *entry = *link;
+
+		if (entry->event.channel == channel) {
+			*link = entry->next;
+			free(entry);
+		} else {
+			link = &entry->next;
+		}
+	}
 }
 
 static void answer(struct file *file, const struct omx_event *event)
@@ -254,6 +282,7 @@ static void kill_channel(struct file *file, uint32_t number, enum omx_status sta
 	if (!channel->used || channel->dead)
 		return;
 	channel->dead = true;
+	drop_messages(file, number);
 	for (i = 1; i < OBJECTS; i++) {
 		if (rendezvous[i].used && rendezvous[i].sender == index_of(file) &&
 		    rendezvous[i].sender_channel == number)
@@ -406,8 +435,7 @@ static int do_open(struct file *file, struct omx_ioc_open *open)
 	file->kernel->kboard_flags = OMX_BOARD_UP;
 	/* So that the indices wrap during the tests. */
 	file->kernel->khead = file->user->utail = 0u - file->slots;
-	file->backlog = NULL;
-	file->backlog_end = &file->backlog;
+	file->notes = file->messages = NULL;
 	open->session = file->session;
 	open->ring_slots = file->slots;
 	open->mac = MOCK_MAC(file->board);
@@ -785,6 +813,16 @@ int omx__driver_open(void)
 	return err ? err : FD_BASE + i;
 }
 
+static void free_list(struct entry *list)
+{
+	while (list) {
+		struct entry *first = list;
+
+		list = first->next;
+		free(first);
+	}
+}
+
 static void forget_all_of(struct file *file)
 {
 	for (uint32_t i = 1; i < OBJECTS; i++) {
@@ -799,12 +837,8 @@ static void forget_all_of(struct file *file)
 		if (rendezvous[i].used && rendezvous[i].sender == index_of(file))
 			rendezvous[i].used = false;
 	}
-	while (file->backlog) {
-		struct entry *first = file->backlog;
-
-		file->backlog = first->next;
-		free(first);
-	}
+	free_list(file->notes);
+	free_list(file->messages);
 }
 
 static void leave_peers(struct file *file)
@@ -1030,10 +1064,14 @@ void mock_remove_board(uint32_t board)
 
 uint32_t mock_backlog(int fd)
 {
-	uint32_t length;
+	const struct entry *entry;
+	uint32_t length = 0;
 
 	pthread_mutex_lock(&lock);
-	length = file_of(fd)->backlog_length;
+	for (entry = file_of(fd)->messages; entry; entry = entry->next)
+		length++;
+	for (entry = file_of(fd)->notes; entry; entry = entry->next)
+		length++;
 	pthread_mutex_unlock(&lock);
 	return length;
 }
