@@ -212,6 +212,8 @@ static void bury(struct omx__endpoint *ep)
 
 void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
 {
+	if (!reason)
+		reason = OMX_REMOTE_ENDPOINT_CLOSED;
 	ep->channels[partner->channel] = NULL;
 	partner->channel = NO_CHANNEL;
 	omx__partner_abort(ep, partner, reason);
@@ -221,7 +223,7 @@ void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_ret
 		return;
 	}
 	partner->state = PARTNER_DEAD;
-	partner->reason = reason ? reason : OMX_REMOTE_ENDPOINT_CLOSED;
+	partner->reason = reason;
 	list_append(&ep->dead_partners, &partner->dead_node);
 	ep->dead_partner_count++;
 	bury(ep);
