@@ -19,7 +19,7 @@ module_loaded() { [ -d /sys/module/omx ]; }
 
 kill_group() {
 	local try
-	for try in $(seq 100); do
+	for ((try = 0; try < 100; try++)); do
 		grep -q 'populated 0' "$1/cgroup.events" && return
 		echo 1 >"$1/cgroup.kill"
 		sleep 0.05
@@ -31,7 +31,7 @@ kill_group() {
 unload_module() {
 	local try said
 	module_loaded || return 0
-	for try in $(seq 20); do
+	for ((try = 0; try < 20; try++)); do
 		said=$(rmmod omx 2>&1) && return
 		sleep 0.1
 	done
@@ -43,7 +43,7 @@ unload_module() {
 sync_kernel_log() {
 	local try mark="lab: mark $BASHPID.$RANDOM.$RANDOM"
 	echo "$mark" >/dev/kmsg
-	for try in $(seq 100); do
+	for ((try = 0; try < 100; try++)); do
 		grep -qF "$mark" "$kernel_log" && return
 		sleep 0.02
 	done

@@ -10,6 +10,8 @@
  * node --serve MACHINE GROUP: be that agent; the commands join the control
  * group whose cgroup.procs is GROUP.
  *
+ * node --make FIRST LAST: create nodes that are namespaces.
+ *
  * Protocol: the client sends a request (struct request, then NUL-terminated
  * strings: directory, argv, environment), then frames 'i' (input, empty =
  * end) and 's' (signal); the agent sends frames 'o', 'e' (output, errors)
@@ -28,8 +30,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,13 +169,101 @@ static void run_in_namespaces(long node, char **argv)
 {
 	char *directory = get_current_dir_name();
 
-	enter_namespace("/run/netns/node%ld", node, CLONE_NEWNET);
-	enter_namespace(NS_DIR "/node%ld.uts", node, CLONE_NEWUTS);
-	enter_namespace(NS_DIR "/node%ld.mnt", node, CLONE_NEWNS);
+	/* By way of process 1: the caller may be on a node, and see no other. */
+	enter_namespace("/proc/1/root/run/netns/node%ld", node, CLONE_NEWNET);
+	enter_namespace("/proc/1/root" NS_DIR "/node%ld.uts", node, CLONE_NEWUTS);
+	enter_namespace("/proc/1/root" NS_DIR "/node%ld.mnt", node, CLONE_NEWNS);
 	become_caller();
 	enter_directory(directory ? directory : "/");
 	restore_library_path();
 	run_command(argv);
+}
+
+static void mount_view(const char *type, const char *at)
+{
+	if (mount(type, at, type, 0, NULL))
+		die("cannot mount %s: %s", at, strerror(errno));
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write_all(fd, text, strlen(text)))
+		die("cannot write %s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/*
+ * Inside the node: its name, a /sys that shows its interfaces, mounts that
+ * follow those of the guest, no IPv6 (its own chatter would be on the wire).
+ */
+static void furnish_node(long node)
+{
+	char name[32];
+	int len = snprintf(name, sizeof(name), "node%ld", node);
+
+	if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) || sethostname(name, len) ||
+	    mount("", "/", NULL, MS_REC | MS_SLAVE, NULL) || umount2("/sys", MNT_DETACH))
+		die("cannot make %s: %s", name, strerror(errno));
+	mount_view("sysfs", "/sys");
+	mount_view("cgroup2", "/sys/fs/cgroup");
+	mount_view("debugfs", "/sys/kernel/debug");
+	mount_view("tracefs", "/sys/kernel/tracing");
+	write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+	write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+}
+
+/* A file that keeps a namespace alive and has its name. */
+static void keep_namespace(pid_t process, const char *type, const char *format, long node)
+{
+	char from[64], to[64];
+
+	snprintf(from, sizeof(from), "/proc/%d/ns/%s", process, type);
+	snprintf(to, sizeof(to), format, node);
+	close(open(to, O_CREAT | O_CLOEXEC, 0444));
+	if (mount(from, to, NULL, MS_BIND, NULL))
+		die("cannot keep %s: %s", to, strerror(errno));
+}
+
+static void make_node(long node)
+{
+	int ready[2], over[2];
+	pid_t child;
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC) || pipe2(over, O_CLOEXEC))
+		die("no pipe");
+	child = fork();
+	if (!child) {
+		close(over[1]);
+		furnish_node(node);
+		write_all(ready[1], "", 1);
+		read_all(over[0], &byte, 1);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(over[0]);
+	if (read_all(ready[0], &byte, 1))
+		exit(125);
+	keep_namespace(child, "net", "/run/netns/node%ld", node);
+	keep_namespace(child, "uts", NS_DIR "/node%ld.uts", node);
+	keep_namespace(child, "mnt", NS_DIR "/node%ld.mnt", node);
+	close(ready[0]);
+	close(over[1]);
+	waitpid(child, NULL, 0);
+}
+
+/* Network names are for all; a mount namespace is kept where none propagate. */
+static void make_nodes(long first, long last)
+{
+	mkdir("/run/netns", 0755);
+	mkdir(NS_DIR, 0755);
+	mount_view("tmpfs", "/run/netns");
+	mount_view("tmpfs", NS_DIR);
+	mount("", NS_DIR, NULL, MS_PRIVATE, NULL);
+	for (long node = first; node <= last; node++)
+		make_node(node);
 }
 
 /* ---- nodes that are machines: the client ---- */
@@ -466,6 +558,10 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--serve") && !getuid())
 		serve(atol(argv[2]), argv[3]);
+	if (argc == 4 && !strcmp(argv[1], "--make") && !getuid()) {
+		make_nodes(atol(argv[2]), atol(argv[3]));
+		return 0;
+	}
 	if (argc < 3 || *end || node < 1) {
 		fprintf(stderr, "usage: node I CMD...\n");
 		return 2;

@@ -9,13 +9,13 @@
 #	          the emulated NIC, lab0 a second one for the command `node`
 #
 # A node is three namespaces, kept alive by files: network in /run/netns,
-# host name and mounts (for a /sys that shows its interfaces) in /run/lab/ns.
+# host name and mounts in /run/lab/ns. See node.c.
 
 address() { echo "10.0.0.$1"; }
 
 name_nodes() {
 	local i
-	for i in $(seq "$nodes"); do
+	for ((i = 1; i <= nodes; i++)); do
 		echo "$(address "$i") node$i"
 	done >>/etc/hosts
 }
@@ -27,16 +27,38 @@ set_up_nodes() {
 	else
 		set_up_namespaces
 	fi
+	await_links
+}
+
+# The carrier is known a moment after both ends are up.
+await_links() {
+	local i try
+	for i in $(nodes_here); do
+		for ((try = 0; try < 100; try++)); do
+			[ "$(node "$i" cat /sys/class/net/eth0/operstate)" != up ] || continue 2
+			sleep 0.05
+		done
+		die "eth0 of node $i does not come up"
+	done
+}
+
+nodes_here() {
+	if [ "$machines" = yes ]; then
+		echo "$machine"
+	else
+		seq "$nodes"
+	fi
 }
 
 set_up_machine() {
-	modprobe "$nic_module" && modprobe virtio_net || die "no driver for the NIC"
+	modprobe -a "$nic_module" virtio_net || die "no driver for the NIC"
 	hostname "node$machine"
 	rename_nic 52:54:00:00:00:0"$machine" eth0
 	rename_nic 52:54:00:00:01:0"$machine" lab0
+	sysctl -q net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
 	ip address add "169.254.77.$machine/24" dev lab0
 	ip link set lab0 up
-	set_up_interface "$machine"
+	interface_commands "$machine" | ip -batch - || die "cannot set up eth0"
 }
 
 rename_nic() {
@@ -48,57 +70,35 @@ rename_nic() {
 
 set_up_namespaces() {
 	local i
-	modprobe veth || die "no veth"
-	mount -t tmpfs -o mode=755 ns /run/lab/ns
-	mount --make-private /run/lab/ns
-	for i in $(seq "$nodes"); do
-		make_node "$i" || die "cannot make node $i"
-	done
-	if [ "$nodes" = 2 ]; then
-		ip link add eth0 mtu "$mtu" netns node1 type veth peer name eth0 mtu "$mtu" netns node2
-	elif [ "$nodes" -gt 2 ]; then
-		join_by_bridge
-	else
-		ip -n node1 link add eth0 mtu "$mtu" type dummy
-	fi || die "cannot connect the nodes"
-	for i in $(seq "$nodes"); do
-		node "$i" bash -c '. /run/lab/run/guest/nodes.sh; mtu=$1 set_up_interface "$2"' - "$mtu" "$i" ||
-			die "cannot set up node $i"
+	modprobe -a veth bridge || die "no virtual interfaces"
+	node --make 1 "$nodes" || die "cannot make the nodes"
+	cable_commands | ip -batch - || die "cannot connect the nodes"
+	for ((i = 1; i <= nodes; i++)); do
+		interface_commands "$i" | ip -n "node$i" -batch - || die "cannot set up node $i"
 	done
 }
 
-make_node() {
-	local ns=/run/lab/ns/node$1
-	touch "$ns.uts" "$ns.mnt"
-	ip netns add "node$1"
-	unshare --net="/run/netns/node$1" --uts="$ns.uts" --mount="$ns.mnt" \
-		--propagation slave true
-	nsenter --net="/run/netns/node$1" --uts="$ns.uts" --mount="$ns.mnt" \
-		bash -c '. /run/lab/run/guest/lib.sh
-			hostname "$1" && umount -l /sys && mount -t sysfs sys /sys &&
-			mount_kernel_views' - "node$1"
-}
-
-join_by_bridge() {
+cable_commands() {
 	local i
-	modprobe bridge || return
-	ip link add br0 mtu "$mtu" type bridge stp_state 0 forward_delay 0 mcast_snooping 0 || return
-	ip link set br0 up
-	for i in $(seq "$nodes"); do
-		ip link add "to$i" mtu "$mtu" type veth peer name eth0 mtu "$mtu" netns "node$i" || return
-		ip link set "to$i" master br0 up || return
+	if [ "$nodes" = 2 ]; then
+		echo "link add eth0 mtu $mtu netns node1 type veth peer name eth0 mtu $mtu netns node2"
+		return
+	fi
+	echo "link add br0 mtu $mtu type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+	echo "link set br0 up"
+	for ((i = 1; i <= nodes; i++)); do
+		echo "link add to$i mtu $mtu type veth peer name eth0 mtu $mtu netns node$i"
+		echo "link set to$i master br0 up"
 	done
-	# A bridge takes the smallest MTU of its ports at each change.
-	ip link set br0 mtu "$mtu"
+	# A bridge takes the smallest MTU of its ports unless it is told its own.
+	echo "link set br0 mtu $mtu"
 }
 
-# Runs inside the node. No IPv6: its own chatter would be on the wire.
-set_up_interface() {
-	sysctl -q net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
-	ip link set lo up
-	ip link set eth0 mtu "$mtu" || return
-	ip address add "10.0.0.$1/24" dev eth0 || return
-	ip link set eth0 up
+interface_commands() {
+	echo "link set lo up"
+	echo "link set eth0 mtu $mtu"
+	echo "address add $(address "$1")/24 dev eth0"
+	echo "link set eth0 up"
 }
 
 # On the way out of each node, so both directions have it.
@@ -106,7 +106,7 @@ apply_netem() {
 	[ -n "$netem" ] || return
 	modprobe sch_netem || die "no netem"
 	local i
-	for i in $(seq "$nodes"); do
+	for ((i = 1; i <= nodes; i++)); do
 		# shellcheck disable=SC2086 # the specification is several words
 		node "$i" tc qdisc add dev eth0 root netem $netem || die "netem: $netem"
 	done
@@ -114,11 +114,9 @@ apply_netem() {
 
 # The module in this kernel, bound to the eth0 of every node that is here.
 load_module() {
-	local i here
+	local i
 	insmod "$OMX_MODULE" ifnames=none || return
-	here=$(seq "$nodes")
-	[ "$machines" = no ] || here=$machine
-	for i in $here; do
+	for i in $(nodes_here); do
 		node "$i" sh -c 'echo +eth0 >/sys/module/omx/parameters/ifnames' || return
 	done
 }
@@ -126,13 +124,13 @@ load_module() {
 # Every node lists every other one; 10 s at most.
 wait_for_peers() {
 	local try i
-	for try in $(seq 100); do
-		for i in $(seq "$nodes"); do
+	for ((try = 0; try < 100; try++)); do
+		for ((i = 1; i <= nodes; i++)); do
 			knows_all "$i" || { sleep 0.1; continue 2; }
 		done
 		return
 	done
-	for i in $(seq "$nodes"); do
+	for ((i = 1; i <= nodes; i++)); do
 		echo "lab: node$i lists these peers:"
 		node "$i" omx_peers
 	done
@@ -142,7 +140,7 @@ wait_for_peers() {
 knows_all() {
 	local peers j
 	peers=$(node "$1" omx_peers 2>/dev/null) || return
-	for j in $(seq "$nodes"); do
+	for ((j = 1; j <= nodes; j++)); do
 		[ "$j" = "$1" ] || grep -qw "node$j:0" <<<"$peers" || return
 	done
 }

@@ -22,7 +22,7 @@ build_lab_programs() {
 	mkdir -p "$build/lab"
 	for name in node kmsg; do
 		[ "$build/lab/$name" -nt "$vm/guest/$name.c" ] ||
-			gcc -O2 -Wall -Wextra -Werror -o "$build/lab/$name" "$vm/guest/$name.c" ||
+			gcc -O2 -Wall -Wextra -Werror -static -o "$build/lab/$name" "$vm/guest/$name.c" ||
 			die "cannot build the lab's own $name"
 	done
 }

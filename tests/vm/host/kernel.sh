@@ -8,6 +8,13 @@
 # Enough for the initramfs to mount the real root and to report.
 boot_modules=(virtio_pci virtio_console 9p 9pnet_virtio overlay)
 
+# What scripts in a guest start all the time; see guest/initramfs-init.
+frequent_commands=(awk bash basename cat chmod cp cut date dirname echo env ethtool
+	expr find grep head hostname id insmod ip kill ln ls lsmod mawk mkdir mkfifo
+	modprobe mktemp mount mv nproc nsenter printf ps pkill pgrep readlink rm rmdir
+	rmmod sed seq sh sleep sort stat stdbuf sysctl tail tc tee test timeout touch
+	tr true umount uname uniq unshare wc xargs)
+
 # kver: the release that linux-headers-amd64 stands for, e.g. 6.1.0-49-amd64.
 find_kver() {
 	kver=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 |
@@ -72,6 +79,7 @@ make_initramfs() {
 		cp "$file" "$root/modules/"
 		basename "$file" >>"$root/modules/order"
 	done
+	frequent_files >"$root/frequent"
 	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$kernel/initramfs.new"
 	mv "$kernel/initramfs.new" "$kernel/initramfs"
 	rm -rf "$root"
@@ -82,6 +90,30 @@ boot_module_files() {
 	for name in "${boot_modules[@]}"; do
 		modprobe -d "$kernel" -S "$kver" --show-depends "$name"
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+# With the libraries, and with the links on the way to each of them.
+frequent_files() {
+	local name files
+	files=$(for name in "${frequent_commands[@]}"; do type -P "$name" || true; done)
+	# shellcheck disable=SC2086 # paths without spaces
+	{
+		printf '%s\n' /bin /sbin /lib /lib64 /etc/{group,ld.so.cache,nsswitch.conf,passwd} $files
+		ldd $files 2>/dev/null | grep -o '/[^ )]*[^ :)]'
+	} | while read -r name; do
+		links_of "$name"
+	done | sort -u | sed 's|^/||'
+}
+
+links_of() {
+	local path=$1 directory
+	while :; do
+		directory=$(realpath "$(dirname "$path")")
+		path=${directory%/}/$(basename "$path")
+		echo "$path"
+		[ -L "$path" ] || break
+		path=$(cd "$directory" && realpath -ms "$(readlink "$path")")
+	done
 }
 
 # On some machines /dev/kvm exists and a guest hangs at once: believe only a
