@@ -13,18 +13,12 @@
 #define STACK_SIZE	(256 * 1024)
 #define ERROR_PAUSE_NS	10000000
 
-static int sleep_in_driver(struct omx__endpoint *ep, uint32_t flags)
+static int sleep_in_driver(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
 {
-	struct omx_ioc_wait wait = {
-		.head = omx__ring_khead(&ep->ring),
-		.flags = flags,
-		.timeout_ms = OMX_ANY,
-		.wakeups = omx__ring_wakeups(&ep->ring),
-	};
 	int err;
 
 	pthread_mutex_unlock(&ep->lock);
-	err = omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, &wait);
+	err = omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, wait);
 	pthread_mutex_lock(&ep->lock);
 	return err;
 }
@@ -38,22 +32,34 @@ static void pause_after_error(struct omx__endpoint *ep)
 	pthread_mutex_lock(&ep->lock);
 }
 
-/* One nap and what it was for. */
+/*
+ * A rendezvous that cannot leave the ring (see unexpected.h) would wake us
+ * again and again: then we wait for something new instead.
+ */
+static bool is_stuck(const struct omx__endpoint *ep)
+{
+	return ep->stalled || !list_empty(&ep->parked);
+}
+
+/* What has come, and a nap. */
 static void serve(struct omx__endpoint *ep)
 {
-	uint32_t released = ep->ring.released;
-	/*
-	 * A rendezvous that cannot leave the ring (see unexpected.h) would
-	 * wake us again and again: then wait for something new instead.
-	 */
-	bool stuck = released != omx__ring_khead(&ep->ring) &&
-		     (ep->stalled || !list_empty(&ep->parked));
-	int err = sleep_in_driver(ep, stuck ? 0 : OMX_WAIT_HELPER);
+	/* In this order, or what comes between the two would be slept through. */
+	struct omx_ioc_wait wait = {
+		.head = omx__ring_khead(&ep->ring),
+		.wakeups = omx__ring_wakeups(&ep->ring),
+		.timeout_ms = OMX_ANY,
+	};
+	int err;
 
-	if (ep->state != ENDPOINT_OPEN)
-		return;
 	omx__progress(ep);
-	if ((err && err != -EINTR && err != -ETIMEDOUT) || (stuck && ep->stalled))
+	if (ep->wake)
+		omx__endpoint_wake(ep);
+	if (ep->hold || ep->state != ENDPOINT_OPEN)
+		return;
+	wait.flags = is_stuck(ep) ? 0 : OMX_WAIT_HELPER;
+	err = sleep_in_driver(ep, &wait);
+	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
 		pause_after_error(ep);
 }
 
@@ -67,8 +73,6 @@ static void *run(void *argument)
 			pthread_cond_wait(&ep->changed, &ep->lock);
 		else
 			serve(ep);
-		if (ep->wake)
-			omx__endpoint_wake(ep);
 	}
 	pthread_mutex_unlock(&ep->lock);
 	return NULL;

@@ -3,9 +3,9 @@
  * The thread that makes progress when the program does not.
  *
  * It sleeps in the driver until a rendezvous has been waiting in the ring
- * for a while.  It is started when the first long receive is posted or the
- * first rendezvous arrives, for a process with one thread makes cheaper
- * system calls than one with two.
+ * for a while.  It is started when the first long receive is posted, the
+ * first rendezvous arrives or the first send has to be queued, for a process
+ * with one thread makes cheaper system calls than one with two.
  */
 #ifndef OMX_HELPER_H
 #define OMX_HELPER_H

@@ -4,6 +4,7 @@
  */
 #include "error.h"
 #include "helper.h"
+#include "progress.h"
 #include "unexpected.h"
 
 static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
@@ -52,13 +53,19 @@ static void post(struct omx__endpoint *ep, struct omx__request *req)
 	req->status.xfer_length = 0;
 	req->state = REQUEST_POSTED;
 	list_append(&omx__context_of(ep, req->match_info)->posted, &req->node);
-	if (req->buffer.abi.length > ep->shared_rndv_threshold)
-		omx__helper_want(ep);
+}
+
+/* The program may compute now: what lies in the ring for it is not left to chance. */
+static void expect_large(struct omx__endpoint *ep)
+{
+	omx__helper_want(ep);
+	omx__progress(ep);
 }
 
 static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
 {
 	struct message *message;
+	bool large = req->buffer.abi.length > ep->shared_rndv_threshold;
 
 	req->zombie = !request;
 	if (request)
@@ -69,6 +76,8 @@ static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_reque
 		omx__unexpected_deliver(message, req);
 	else
 		post(ep, req);
+	if (large)
+		expect_large(ep);
 	omx__leave(ep);
 }
 

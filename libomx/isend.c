@@ -6,6 +6,7 @@
 
 #include "connect.h"
 #include "error.h"
+#include "helper.h"
 #include "progress.h"
 #include "send.h"
 
@@ -55,6 +56,8 @@ static void queue(struct omx__request *req)
 {
 	req->state = REQUEST_QUEUED;
 	list_append(&req->partner->queued, &req->node);
+	/* It is to leave even if the program does not call again. */
+	omx__helper_want(req->ep);
 }
 
 static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *req)

@@ -86,6 +86,7 @@ static bool on_skip(struct omx__endpoint *ep, const struct omx_event *event, uin
 	return true;
 }
 
+/* No eager message is longer than its class allows, whatever the event says. */
 static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	struct arrival arrival = {
@@ -93,18 +94,18 @@ static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uin
 		.length = event->length,
 		.medium = event->message,
 	};
+	uint64_t most = OMX_MEDIUM_MAX;
 
 	if (likely(!arrival.medium)) {
-		uint64_t room = (uint64_t)(slots - 1) * OMX_SLOT_SIZE;
-
 		if (likely(arrival.length <= OMX_TINY_MAX)) {
 			arrival.data = event->data;
 		} else {
 			arrival.data = event + 1;
-			if (unlikely(arrival.length > room))
-				arrival.length = room;
+			most = (uint64_t)(slots - 1) * OMX_SLOT_SIZE;
 		}
 	}
+	if (unlikely(arrival.length > most))
+		arrival.length = most;
 	return take_message(ep, event, &arrival);
 }
 

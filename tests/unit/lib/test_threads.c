@@ -207,9 +207,8 @@ static void close_sends_everybody_away(void **state)
 /* ---- progress without calls ----------------------------------------------------- */
 
 /* All that the program does is look at its memory. */
-static void computing_program_gets_its_data(void **state)
+static void compute_after(struct pair *pair, bool send_first)
 {
-	struct pair *pair = *state;
 	size_t length = 1 << 20;
 	unsigned char *source = malloc(length), *target = calloc(1, length);
 	volatile unsigned char *last = target + length - 1;
@@ -218,8 +217,11 @@ static void computing_program_gets_its_data(void **state)
 
 	fill(source, length, 3);
 	source[length - 1] = 0x77;
+	if (send_first)
+		ok(omx_isend(pair->a, source, length, pair->to_b, 1, NULL, &send));
 	ok(omx_irecv(pair->b, target, length, 1, ALL, NULL, &receive));
-	ok(omx_isend(pair->a, source, length, pair->to_b, 1, NULL, &send));
+	if (!send_first)
+		ok(omx_isend(pair->a, source, length, pair->to_b, 1, NULL, &send));
 	for (int i = 0; i < 2000 && *last != 0x77; i++)
 		nap(5);
 	assert_int_equal(*last, 0x77);
@@ -227,6 +229,12 @@ static void computing_program_gets_its_data(void **state)
 	assert_true(done(pair->a, &send, &status));
 	free(source);
 	free(target);
+}
+
+static void computing_program_gets_its_data(void **state)
+{
+	compute_after(*state, false);
+	compute_after(*state, true);
 }
 
 static void helper_respects_disabled_progression(void **state)
