@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "config.h"
 #include "options.h"
 #include "text.h"
 
+#define OPTION_USAGE (OPTION_JSON - 1)
+
 static const struct argp_option common_argp_options[] = {
-	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },
+	{ "help", 'h', NULL, 0, "Give this help list", -1 },
+	{ "version", 'V', NULL, 0, "Print the version", -1 },
+	{ "usage", OPTION_USAGE, NULL, OPTION_HIDDEN, NULL, -1 },
 	{ 0 }
 };
 
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
 	(void)argument;
-	if (key != 'h')
+	switch (key) {
+	case 'h':
+		argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+		break;
+	case OPTION_USAGE:
+		argp_state_help(state, state->out_stream, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+		break;
+	case 'V':
+		fprintf(state->out_stream, "%s (%s)\n", state->name, PACKAGE_STRING);
+		exit(EXIT_SUCCESS);
+	default:
 		return ARGP_ERR_UNKNOWN;
-	argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+	}
 	return 0;
 }
 
@@ -26,8 +43,6 @@ const struct argp_child common_options[] = {
 	{ .argp = &common_argp },
 	{ 0 }
 };
-
-const char *argp_program_version = PACKAGE_STRING;
 
 uint32_t option_u32(struct argp_state *state, const char *what, const char *text)
 {
@@ -50,5 +65,6 @@ uint64_t option_size(struct argp_state *state, const char *what, const char *tex
 
 void options_parse(const struct argp *argp, int argc, char **argv, void *options)
 {
-	argp_parse(argp, argc, argv, 0, NULL, options);
+	/* argp's own help has no -h. */
+	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, options);
 }

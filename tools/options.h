@@ -8,14 +8,14 @@
 
 #define OPTION_JSON 0x100	/* first key of a long option without a letter */
 
-/* Takes -h; with --help, --usage and --version from argp itself. */
+/* -h, --help, -V, --version */
 extern const struct argp_child common_options[];
 
 /* Parse or end the program with a usage error that names the option. */
 uint32_t option_u32(struct argp_state *state, const char *what, const char *text);
 uint64_t option_size(struct argp_state *state, const char *what, const char *text);
 
-/* argp_parse() with this package's version; ends the program on bad usage. */
+/* Ends the program on bad usage. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *options);
 
 #endif
