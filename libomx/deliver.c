@@ -24,7 +24,7 @@ void omx__fetch_discard(struct omx__endpoint *ep, uint32_t message)
 }
 
 /* Fetches what req->remote_message names; status.code has the rest of the story. */
-static void fetch(struct omx__request *req)
+static cold void fetch(struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;
 	int err = omx__fetch(ep, req->remote_message, &req->buffer.abi);

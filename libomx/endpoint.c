@@ -160,9 +160,9 @@ out_contexts:
 
 static void set_state(struct omx__endpoint *ep, enum endpoint_state state)
 {
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	ep->state = (uint8_t)state;
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 }
 
 static omx_return_t open_endpoint(struct omx_ioc_open *open, const struct wishes *wishes,
@@ -241,7 +241,7 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 	abort_list(&ep->retry, code);
 	ep->stalled = false;
 	/* The helper has no more to do; it may be waiting for a handler to end. */
-	pthread_cond_broadcast(&ep->changed);
+	omx__lock_changed(&ep->lock);
 }
 
 /* Nobody is inside any more. */
@@ -270,11 +270,11 @@ static omx_return_t evacuate(struct omx__endpoint *ep)
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	}
 	ep->state = ENDPOINT_CLOSING;
-	pthread_cond_broadcast(&ep->changed);
+	omx__lock_changed(&ep->lock);
 	omx__driver_ioctl(ep->fd, OMX_IOC_WAKEUP, NULL);
 	while (ep->users)
-		pthread_cond_wait(&ep->changed, &ep->lock);
-	pthread_mutex_unlock(&ep->lock);
+		omx__lock_wait(&ep->lock);
+	omx__unlock(&ep->lock);
 	return OMX_SUCCESS;
 }
 

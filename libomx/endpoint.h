@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "list.h"
+#include "lock.h"
 #include "open-mx.h"
 #include "partner.h"
 #include "request.h"
@@ -52,8 +53,7 @@ struct context {
 
 struct omx__endpoint {
 	/* These outlive the endpoint; what follows starts as zero each time. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;		/* users or hold became less, or state changed */
+	struct lock lock;		/* "changed": users or hold became less, or state */
 	uint32_t id;			/* slot and incarnation; part of addresses */
 
 	uint8_t state;
@@ -149,10 +149,10 @@ static inline omx_return_t omx__enter(struct omx__endpoint *ep)
 {
 	if (unlikely(!ep))
 		return OMX_BAD_ENDPOINT;
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	if (likely(ep->state == ENDPOINT_OPEN))
 		return OMX_SUCCESS;
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 	return OMX_BAD_ENDPOINT;
 }
 
@@ -160,7 +160,7 @@ static inline void omx__leave(struct omx__endpoint *ep)
 {
 	if (unlikely(ep->wake))
 		omx__endpoint_wake(ep);
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 }
 
 /* Something has to be tried again before long although no event will say so. */

@@ -20,10 +20,10 @@ static omx_unexp_handler_action_t call(struct omx__endpoint *ep, struct partner 
 	omx_endpoint_addr_t source = partner->addr;
 	omx_unexp_handler_action_t action;
 
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 	action = handler(context, source, arrival->match_info, shown_length(arrival->length),
 			 (void *)arrival->data);
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	return action;
 }
 
@@ -45,7 +45,7 @@ bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
 	ep->hold &= (uint8_t)~HOLD_HANDLER;
 	/* Others have gone to sleep with a khead that we have not reached yet. */
 	ep->wake = true;
-	pthread_cond_broadcast(&ep->changed);
+	omx__lock_changed(&ep->lock);
 	return action == OMX_UNEXP_HANDLER_RECV_FINISHED;
 }
 
@@ -56,9 +56,9 @@ static omx_return_t wait_for_handler(struct omx__endpoint *ep)
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	ep->users++;
 	while (ep->hold & HOLD_HANDLER)
-		pthread_cond_wait(&ep->changed, &ep->lock);
+		omx__lock_wait(&ep->lock);
 	ep->users--;
-	pthread_cond_broadcast(&ep->changed);
+	omx__lock_changed(&ep->lock);
 	return ep->state == ENDPOINT_OPEN ? OMX_SUCCESS : OMX_BAD_ENDPOINT;
 }
 
@@ -102,7 +102,7 @@ omx_return_t omx_reenable_progression(omx_endpoint_t ep)
 	ep->hold &= (uint8_t)~HOLD_DISABLED;
 	/* What has come meanwhile is behind the khead that sleepers wait for. */
 	ep->wake = true;
-	pthread_cond_broadcast(&ep->changed);
+	omx__lock_changed(&ep->lock);
 	omx__leave(ep);
 	return OMX_SUCCESS;
 }

@@ -17,9 +17,9 @@ static int sleep_in_driver(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
 {
 	int err;
 
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 	err = omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, wait);
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	return err;
 }
 
@@ -27,9 +27,9 @@ static void pause_after_error(struct omx__endpoint *ep)
 {
 	const struct timespec pause = { .tv_nsec = ERROR_PAUSE_NS };
 
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 	nanosleep(&pause, NULL);
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 }
 
 /*
@@ -67,14 +67,14 @@ static void *run(void *argument)
 {
 	struct omx__endpoint *ep = argument;
 
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	while (ep->state == ENDPOINT_OPEN && !ep->failed) {
 		if (ep->hold)
-			pthread_cond_wait(&ep->changed, &ep->lock);
+			omx__lock_wait(&ep->lock);
 		else
 			serve(ep);
 	}
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 	return NULL;
 }
 

@@ -56,7 +56,7 @@ static void post(struct omx__endpoint *ep, struct omx__request *req)
 }
 
 /* The program may compute now: what lies in the ring for it is not left to chance. */
-static void expect_large(struct omx__endpoint *ep)
+static cold void expect_large(struct omx__endpoint *ep)
 {
 	omx__helper_want(ep);
 	omx__progress(ep);

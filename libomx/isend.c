@@ -60,19 +60,16 @@ static void queue(struct omx__request *req)
 	omx__helper_want(req->ep);
 }
 
-static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *req)
+static cold omx_return_t send_after_others(struct omx__endpoint *ep, struct omx__request *req)
 {
-	int err;
+	queue(req);
+	/* Room may have been announced. */
+	omx__progress(ep);
+	return OMX_SUCCESS;
+}
 
-	if (unlikely(!list_empty(&req->partner->queued))) {
-		queue(req);
-		/* Room may have been announced. */
-		omx__progress(ep);
-		return OMX_SUCCESS;
-	}
-	err = submit(req);
-	if (likely(!err))
-		return OMX_SUCCESS;
+static cold omx_return_t send_later(struct omx__endpoint *ep, struct omx__request *req, int err)
+{
 	if (!can_wait(req, err)) {
 		omx__request_region_destroy(req);
 		return omx__error_from_errno(err);
@@ -82,13 +79,23 @@ static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *
 	return OMX_SUCCESS;
 }
 
-static omx_return_t send_to_dead(struct omx__request *req)
+static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *req)
+{
+	int err;
+
+	if (unlikely(!list_empty(&req->partner->queued)))
+		return send_after_others(ep, req);
+	err = submit(req);
+	return likely(!err) ? OMX_SUCCESS : send_later(ep, req, err);
+}
+
+static cold omx_return_t send_to_dead(struct omx__request *req)
 {
 	omx__request_done(req, req->partner->reason);
 	return OMX_SUCCESS;
 }
 
-static omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__request *req)
+static cold omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__request *req)
 {
 	if (list_empty(&ep->self->queued)) {
 		int err = omx__connect_self(ep);
@@ -103,14 +110,11 @@ static omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__request *
 /* Which way it goes depends on how the partner is. */
 static omx_return_t dispatch(struct omx__endpoint *ep, struct omx__request *req)
 {
-	switch (req->partner->state) {
-	case PARTNER_LIVE:
+	if (likely(req->partner->state == PARTNER_LIVE))
 		return send_to_live(ep, req);
-	case PARTNER_DEAD:
+	if (req->partner->state == PARTNER_DEAD)
 		return send_to_dead(req);
-	default:
-		return send_to_self(ep, req);
-	}
+	return send_to_self(ep, req);
 }
 
 /*

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Out of the way of what happens each time. */
+#define cold	__attribute__((cold, noinline))
+
 struct list {
 	struct list *next, *prev;
 };

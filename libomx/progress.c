@@ -43,7 +43,7 @@ static bool queue_unexpected(struct omx__endpoint *ep, struct partner *partner,
 }
 
 /* No receive is posted for it. */
-static bool take_unexpected(struct omx__endpoint *ep, struct partner *partner,
+static cold bool take_unexpected(struct omx__endpoint *ep, struct partner *partner,
 			    const struct arrival *arrival)
 {
 	struct omx__request *req;
@@ -241,6 +241,9 @@ static const event_handler handlers[] = {
 /* Events of a newer driver are passed over. */
 static bool handle(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
+	/* The one that latency is made of need not be looked up. */
+	if (likely(event->type == OMX_EVENT_RECV))
+		return on_recv(ep, event, slots);
 	if (unlikely(event->type >= sizeof(handlers) / sizeof(handlers[0])))
 		return true;
 	return handlers[event->type](ep, event, slots);
@@ -266,7 +269,7 @@ static void consume(struct omx__endpoint *ep, uint32_t khead)
 }
 
 /* Tries again what failed for lack of resources. */
-static void retry(struct omx__endpoint *ep)
+static cold void retry(struct omx__endpoint *ep)
 {
 	uint32_t i;
 

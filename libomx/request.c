@@ -7,7 +7,7 @@
 #include "endpoint.h"
 #include "timer.h"
 
-static bool add_chunk(struct omx__endpoint *ep)
+static cold bool add_chunk(struct omx__endpoint *ep)
 {
 	uint32_t chunks = ep->request_count / REQUESTS_PER_CHUNK;
 	struct omx__request **table;

@@ -40,19 +40,6 @@ void omx__ring_unmap(struct ring *ring)
 	omx__driver_unmap(ring->user, ring->page);
 }
 
-uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead)
-{
-	uint32_t slots = omx__ring_event(ring, ring->head)->slots;
-	uint32_t to_khead = khead - ring->head;
-	uint32_t to_end = ring->slot_count - (ring->head & (ring->slot_count - 1));
-
-	if (slots > to_khead)
-		slots = to_khead;
-	if (slots > to_end)
-		slots = to_end;
-	return slots ? slots : 1;
-}
-
 void omx__ring_kick(struct ring *ring, int fd)
 {
 	if (ring->kicked == ring->released)
@@ -63,8 +50,6 @@ void omx__ring_kick(struct ring *ring, int fd)
 
 void omx__ring_release(struct ring *ring, int fd, uint32_t tail)
 {
-	if (tail == ring->released)
-		return;
 	ring->released = tail;
 	/* Release: pairs with the driver's acquire before it writes the slots again. */
 	__atomic_store_n(&ring->user->utail, tail, __ATOMIC_RELEASE);

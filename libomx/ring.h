@@ -53,9 +53,21 @@ static inline const struct omx_event *omx__ring_event(const struct ring *ring, u
 }
 
 /* Slots of the entry at head; at least one, none behind khead nor the ring's end. */
-uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead);
+static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead)
+{
+	uint32_t slots = omx__ring_event(ring, ring->head)->slots;
+	uint32_t to_khead, to_end;
 
-/* Gives the slots before `tail` back to the driver. */
+	if (__builtin_expect(slots <= 1, 1))
+		return 1;
+	to_khead = khead - ring->head;
+	to_end = ring->slot_count - (ring->head & (ring->slot_count - 1));
+	if (slots > to_khead)
+		slots = to_khead;
+	return slots < to_end ? slots : to_end;
+}
+
+/* Gives the slots before `tail` back to the driver; there are some. */
 void omx__ring_release(struct ring *ring, int fd, uint32_t tail);
 
 /* Asks the driver for what did not fit, once for each time that room was made. */

@@ -32,8 +32,6 @@ static struct omx__endpoint *make_entry(uint32_t slot)
 
 	if (!ep)
 		return NULL;
-	pthread_mutex_init(&ep->lock, NULL);
-	pthread_cond_init(&ep->changed, NULL);
 	ep->id = slot;
 	/* Release: pairs with the acquire of omx__table_find. */
 	__atomic_store_n(&table[slot], ep, __ATOMIC_RELEASE);
@@ -44,10 +42,10 @@ static void renew(struct omx__endpoint *ep)
 {
 	const size_t kept = offsetof(struct omx__endpoint, state);
 
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	ep->id += 1u << SLOT_BITS;
 	memset((char *)ep + kept, 0, sizeof(*ep) - kept);
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 }
 
 struct omx__endpoint *omx__table_alloc(void)
@@ -135,8 +133,7 @@ void omx__table_after_fork(void)
 
 static void orphan(struct omx__endpoint *ep)
 {
-	pthread_mutex_init(&ep->lock, NULL);
-	pthread_cond_init(&ep->changed, NULL);
+	ep->lock = (struct lock){ 0 };
 	if (ep->state != ENDPOINT_OPEN && ep->state != ENDPOINT_CLOSING)
 		return;
 	ep->state = ENDPOINT_FORKED;

@@ -24,13 +24,15 @@ static omx_return_t await(struct omx__endpoint *ep, omx_request_t *request, uint
 	*done = 1;
 	if (req->state == REQUEST_DONE)
 		return OMX_SUCCESS;
-	if (may_block)
-		return omx__wait_request(ep, req, done, timeout);
 
 	generation = req->generation;
 	omx__progress(ep);
+	if (unlikely(req->generation != generation))
+		return OMX_BAD_REQUEST;
 	*done = req->state == REQUEST_DONE;
-	return likely(req->generation == generation) ? OMX_SUCCESS : OMX_BAD_REQUEST;
+	if (*done || !may_block)
+		return OMX_SUCCESS;
+	return omx__wait_request(ep, req, done, timeout);
 }
 
 static omx_return_t complete_one(struct omx__endpoint *ep, omx_request_t *request,

@@ -102,7 +102,7 @@ static bool evict(struct omx__endpoint *ep, struct message *message)
 	return true;
 }
 
-static void make_room_for_answers(struct omx__endpoint *ep)
+static cold void make_room_for_answers(struct omx__endpoint *ep)
 {
 	uint32_t most = ep->ring.slot_count - ep->ring.slot_count / 32;
 
@@ -146,7 +146,8 @@ void omx__unexpected_release_ring(struct omx__endpoint *ep)
 		if (!list_empty(&ep->parked))
 			tail = first_parked(ep)->position;
 	}
-	omx__ring_release(&ep->ring, ep->fd, tail);
+	if (tail != ep->ring.released)
+		omx__ring_release(&ep->ring, ep->fd, tail);
 }
 
 /* Memory has become free: use it for those that occupy the ring. */

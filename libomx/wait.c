@@ -15,7 +15,9 @@
 
 struct sleep {
 	bool any;
-	uint64_t deadline;
+	uint64_t deadline;	/* 0: not looked at the clock yet */
+	uint32_t timeout;	/* what is left of it, if `exact` */
+	bool exact;
 	uint32_t spins;
 };
 
@@ -37,16 +39,26 @@ static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
 	return deadline;
 }
 
-static int sleep_in_driver(struct omx__endpoint *ep, uint64_t deadline, uint32_t khead,
+static int sleep_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint32_t khead,
 			   uint32_t wakeups)
 {
 	struct omx_ioc_wait wait = {
 		.head = khead,
-		.timeout_ms = omx__milliseconds_until(deadline),
+		.timeout_ms = milliseconds,
 		.wakeups = wakeups,
 	};
 
 	return omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, &wait);
+}
+
+/* The first time the clock has just been read. */
+static uint32_t how_long(const struct omx__endpoint *ep, struct sleep *sleep)
+{
+	uint64_t alarm = alarm_time(ep, sleep->deadline);
+
+	if (sleep->exact && alarm == sleep->deadline)
+		return sleep->timeout;
+	return omx__milliseconds_until(alarm);
 }
 
 static void spin(struct sleep *sleep)
@@ -59,7 +71,7 @@ static void spin(struct sleep *sleep)
 static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t khead,
 			 uint32_t wakeups)
 {
-	uint64_t alarm = alarm_time(ep, sleep->deadline);
+	uint32_t milliseconds = how_long(ep, sleep);
 	int err = 0;
 
 	ep->users++;
@@ -68,19 +80,19 @@ static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t
 	/* For those that were asleep before us; we have seen what it is about. */
 	if (unlikely(ep->wake))
 		omx__endpoint_wake(ep);
-	pthread_mutex_unlock(&ep->lock);
+	omx__unlock(&ep->lock);
 
 	if (omx__settings.wait_spin)
 		spin(sleep);
 	else
-		err = sleep_in_driver(ep, alarm, khead, wakeups);
+		err = sleep_in_driver(ep, milliseconds, khead, wakeups);
 
-	pthread_mutex_lock(&ep->lock);
+	omx__lock(&ep->lock);
 	ep->users--;
 	ep->sleepers--;
 	ep->any_sleepers -= sleep->any;
 	if (unlikely(ep->state != ENDPOINT_OPEN))
-		pthread_cond_broadcast(&ep->changed);
+		omx__lock_changed(&ep->lock);
 	return err;
 }
 
@@ -99,11 +111,13 @@ static bool time_is_over(struct sleep *sleep, uint32_t timeout)
 {
 	if (!timeout)
 		return true;
-	if (!sleep->deadline)
+	sleep->exact = !sleep->deadline;
+	if (sleep->exact) {
 		sleep->deadline = omx__deadline(timeout);
-	else if (sleep->deadline != NEVER)
-		return omx__now() >= sleep->deadline;
-	return false;
+		sleep->timeout = timeout;
+		return false;
+	}
+	return sleep->deadline != NEVER && omx__now() >= sleep->deadline;
 }
 
 omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void *argument,
