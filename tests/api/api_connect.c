@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finding endpoints, each way not to find one, and what an address tells. */
+#include "common.h"
+
+#include <string.h>
+
+#define DONE	0x1000
+
+static uint64_t server_nic;
+
+static void blocking(omx_endpoint_t ep)
+{
+	omx_endpoint_addr_t addr, again, untouched = { { 1, 2 } };
+
+	addr = connect_to(ep, server_nic, options.endpoint);
+	MUST(omx_connect(ep, server_nic, options.endpoint, KEY, PATIENCE, &again));
+	CHECK(same_address(addr, again));
+
+	RETURNS(omx_connect(ep, server_nic, options.endpoint, KEY + 1, 5000, &untouched),
+		OMX_REMOTE_ENDPOINT_BAD_CONNECTION_KEY);
+	RETURNS(omx_connect(ep, server_nic, 250, KEY, 5000, &untouched),
+		OMX_REMOTE_ENDPOINT_BAD_ID);
+	CHECK(untouched.opaque[0] == 1 && untouched.opaque[1] == 2);
+}
+
+/* A peer of whom nothing was ever heard may be there all the same: it is asked. */
+static void silent(omx_endpoint_t ep)
+{
+	omx_endpoint_addr_t addr;
+	double start = now();
+	omx_return_t ret = omx_connect(ep, 0x0200000000fe, 1, KEY, 700, &addr);
+
+	CHECK(ret == OMX_TIMEOUT || ret == OMX_PEER_NOT_FOUND, " %s", omx_strerror(ret));
+	if (ret == OMX_TIMEOUT)
+		CHECK(now() - start > 0.6 && now() - start < 5, " %.2f s", now() - start);
+	CHECK(omx_connect(ep, 0, 1, KEY, 700, &addr) != OMX_SUCCESS);
+	CHECK(omx_connect(ep, 0xffffffffffff, 1, KEY, 700, &addr) != OMX_SUCCESS);
+	CHECK(omx_connect(ep, ~0ull, 1, KEY, 700, &addr) != OMX_SUCCESS);
+}
+
+static omx_status_t connect_request(omx_endpoint_t ep, uint32_t endpoint, uint32_t key,
+				    omx_return_t code)
+{
+	omx_request_t request;
+	omx_status_t status;
+	void *context;
+	int mine;
+
+	MUST(omx_iconnect(ep, server_nic, endpoint, key, 0x77, &mine, &request));
+	MUST(omx_context(&request, &context));
+	CHECK(context == &mine);
+	status = finish_with(ep, &request, code);
+	CHECK(status.context == &mine);
+	EQUAL(status.match_info, 0x77);
+	return status;
+}
+
+static void as_request(omx_endpoint_t ep, omx_endpoint_addr_t server)
+{
+	omx_status_t status;
+
+	status = connect_request(ep, options.endpoint, KEY, OMX_SUCCESS);
+	CHECK(same_address(status.addr, server));
+	connect_request(ep, options.endpoint, KEY + 1, OMX_REMOTE_ENDPOINT_BAD_CONNECTION_KEY);
+	connect_request(ep, 250, KEY, OMX_REMOTE_ENDPOINT_BAD_ID);
+}
+
+static void as_request_found_by_match_info(omx_endpoint_t ep)
+{
+	omx_status_t status;
+	uint32_t result;
+
+	MUST(omx_iconnect(ep, server_nic, options.endpoint, KEY, 0xabc, NULL, NULL));
+	MUST(omx_iconnect(ep, server_nic, options.endpoint, KEY, 0xabd, NULL, &(omx_request_t){ 0 }));
+	MUST(omx_wait_any(ep, 0xabd, EXACT, &status, &result, PATIENCE));
+	EQUAL(result, 1);
+	EQUAL(status.code, OMX_SUCCESS);
+	MUST(omx_wait_any(ep, 0xabc, EXACT, &status, &result, 200));
+	EQUAL(result, 0);
+}
+
+static void decompose(omx_endpoint_t ep, omx_endpoint_addr_t server)
+{
+	omx_endpoint_addr_t garbage, self;
+	uint32_t endpoint, session, own_session;
+	uint64_t nic;
+
+	MUST(omx_decompose_endpoint_addr(server, &nic, &endpoint));
+	EQUAL(nic, server_nic);
+	EQUAL(endpoint, options.endpoint);
+	MUST(omx_decompose_endpoint_addr_with_session(server, &nic, &endpoint, &session));
+	EQUAL(nic, server_nic);
+	EQUAL(endpoint, options.endpoint);
+
+	MUST(omx_get_endpoint_addr(ep, &self));
+	MUST(omx_decompose_endpoint_addr_with_session(self, &nic, &endpoint, &own_session));
+	EQUAL(endpoint, options.endpoint + 1);
+	CHECK(session != own_session);
+
+	memset(&garbage, 0, sizeof(garbage));
+	RETURNS(omx_decompose_endpoint_addr(garbage, &nic, &endpoint), OMX_REMOTE_ENDPOINT_BAD_ID);
+	memset(&garbage, 0xff, sizeof(garbage));
+	RETURNS(omx_decompose_endpoint_addr(garbage, &nic, &endpoint), OMX_REMOTE_ENDPOINT_BAD_ID);
+	RETURNS(omx_isend(ep, NULL, 0, garbage, 1, NULL, NULL), OMX_REMOTE_ENDPOINT_BAD_ID);
+	RETURNS(omx_disconnect(ep, garbage), OMX_REMOTE_ENDPOINT_BAD_ID);
+}
+
+static void context_of_address(omx_endpoint_addr_t server)
+{
+	omx_endpoint_addr_t garbage = { { ~0ull, ~0ull } };
+	void *context = &server;
+
+	MUST(omx_get_endpoint_addr_context(server, &context));
+	CHECK(!context);
+	MUST(omx_set_endpoint_addr_context(server, &garbage));
+	MUST(omx_get_endpoint_addr_context(server, &context));
+	CHECK(context == &garbage);
+	CHECK(omx_set_endpoint_addr_context(garbage, NULL) != OMX_SUCCESS);
+	CHECK(omx_get_endpoint_addr_context(garbage, &context) != OMX_SUCCESS);
+	CHECK(context == &garbage);
+}
+
+/* The old address is invalid, a new one works. */
+static omx_endpoint_addr_t disconnect(omx_endpoint_t ep, omx_endpoint_addr_t server)
+{
+	omx_request_t request;
+	omx_endpoint_addr_t fresh;
+	static char large[1 << 20];
+
+	MUST(omx_issend(ep, large, sizeof(large), server, 0xdead, NULL, &request));
+	MUST(omx_disconnect(ep, server));
+	finish_with(ep, &request, OMX_MESSAGE_ABORTED);
+	RETURNS(omx_isend(ep, NULL, 0, server, 1, NULL, &request), OMX_REMOTE_ENDPOINT_BAD_SESSION);
+	RETURNS(omx_disconnect(ep, server), OMX_REMOTE_ENDPOINT_BAD_SESSION);
+
+	fresh = connect_to(ep, server_nic, options.endpoint);
+	CHECK(!same_address(fresh, server));
+	return fresh;
+}
+
+/* What is sent to a closed endpoint ends with an error, and so does its address. */
+static void closed_peer(omx_endpoint_t ep, omx_endpoint_addr_t server)
+{
+	omx_request_t request;
+	omx_status_t status;
+	omx_return_t ret;
+	double end = now() + 20;
+
+	do {
+		CHECK(now() < end, " a closed peer goes unnoticed");
+		ret = omx_issend(ep, NULL, 0, server, 1, NULL, &request);
+		if (ret == OMX_SUCCESS) {
+			status = finish(ep, &request);
+			ret = status.code;
+		}
+	} while (ret == OMX_SUCCESS);
+	CHECK(ret == OMX_REMOTE_ENDPOINT_CLOSED || ret == OMX_REMOTE_ENDPOINT_BAD_SESSION,
+	      " %s", omx_strerror(ret));
+	/* The news of the request may come a moment before that of the address. */
+	while ((ret = omx_isend(ep, NULL, 0, server, 1, NULL, NULL)) == OMX_SUCCESS) {
+		CHECK(now() < end, " the address of a closed peer stays valid");
+		MUST(omx_progress(ep));
+	}
+	RETURNS(ret, OMX_REMOTE_ENDPOINT_BAD_SESSION);
+}
+
+/* It is not the endpoint that was opened there before. */
+static void opened_again(omx_endpoint_t ep)
+{
+	omx_endpoint_addr_t fresh = connect_to(ep, server_nic, options.endpoint);
+
+	send_sync(ep, fresh, NULL, 0, DONE);
+}
+
+static void client(void)
+{
+	omx_endpoint_addr_t server;
+	omx_endpoint_t ep = meet(&server);
+	uint32_t endpoint;
+
+	MUST(omx_decompose_endpoint_addr(server, &server_nic, &endpoint));
+	blocking(ep);
+	silent(ep);
+	as_request(ep, server);
+	as_request_found_by_match_info(ep);
+	decompose(ep, server);
+	context_of_address(server);
+	server = disconnect(ep, server);
+	send_sync(ep, server, NULL, 0, DONE);
+	closed_peer(ep, server);
+	opened_again(ep);
+	MUST(omx_close_endpoint(ep));
+}
+
+static void server(void)
+{
+	omx_endpoint_addr_t peer;
+	omx_endpoint_t ep = meet(&peer);
+
+	receive(ep, NULL, 0, DONE);
+	MUST(omx_close_endpoint(ep));
+	sleep_ms(500);
+	ep = open_number(options.endpoint, NULL, 0);
+	receive(ep, NULL, 0, DONE);
+	MUST(omx_close_endpoint(ep));
+}
+
+int main(int argc, char **argv)
+{
+	return run_pair(argc, argv, server, client);
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# For the cases: programs with two sides.
+
+# pair PROGRAM [OPTION...]: its server on node 1, its client on node 2. Both
+# must succeed; when one fails, the other is not waited for.
+pair() {
+	local program=$OMX_TESTS/$1 server client
+	shift
+	node 1 "$program" --server "$@" &
+	server=$!
+	node 2 "$program" --client node1:0 "$@" &
+	client=$!
+	both "$server" "$client"
+}
+
+# both PID PID
+both() {
+	local status=0
+	wait -n "$1" "$2" || status=$?
+	if [ "$status" != 0 ]; then
+		kill "$1" "$2" 2>/dev/null
+	else
+		wait "$1" && wait "$2" || status=$?
+	fi
+	return "$status"
+}
+
+# alone I PROGRAM [OPTION...]: on node I; a program with two sides starts both.
+alone() {
+	local node=$1 program=$OMX_TESTS/$2
+	shift 2
+	node "$node" "$program" "$@"
+}
+
+# counter I LABEL: of the boards of node I.
+counter() {
+	node "$1" omx_counters --verbose | awk -v label="$2" '
+		{ line = $0; sub(/^[ \t]+/, "", line) }
+		index(line, label) == 1 || $0 ~ label { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) n += $i }
+		END { print n + 0 }'
+}
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Buffers that are hard to handle: any alignment, any list of segments, in
+ * any order in memory, with guards around each segment.
+ */
+#ifndef TESTS_SCATTER_H
+#define TESTS_SCATTER_H
+
+#include "common.h"
+
+struct scatter {
+	uint8_t *arena;
+	size_t arena_size;
+	size_t length;
+	uint32_t count;			/* of segments; 0: contiguous, at segs[0] */
+	omx_seg_t segs[OMX_MAX_SEGMENTS];
+};
+
+/* Lays out `length` bytes as chance has it. */
+void scatter_make(struct scatter *scatter, struct random *random, size_t length);
+void scatter_free(struct scatter *scatter);
+
+void scatter_fill(struct scatter *scatter, uint64_t key);
+/* Guards everywhere, segments included. */
+void scatter_clear(struct scatter *scatter);
+/* The first `length` bytes are those of key, nothing else was written. */
+void scatter_verify(const struct scatter *scatter, size_t length, uint64_t key);
+
+#endif
