@@ -11,6 +11,8 @@
 #include "error.h"
 #include "wait.h"
 
+#define ENDPOINT_LAST	0xffff	/* that the wire has room for */
+
 /* The request is active, or (-errno) as before. */
 static int submit(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
 		  uint32_t key, uint32_t timeout_ms)
@@ -53,11 +55,16 @@ static omx_return_t start(struct omx__request *req, uint64_t nic_id, uint32_t en
 
 	if (!req)
 		return OMX_NO_SYSTEM_RESOURCES;
+	if (endpoint > ENDPOINT_LAST) {
+		omx__request_free(req);
+		return OMX_REMOTE_ENDPOINT_BAD_ID;
+	}
 	err = submit(req, nic_id, endpoint, key, timeout_ms);
 	if (!err)
 		return OMX_SUCCESS;
 	omx__request_free(req);
-	return omx__error_from_errno(err);
+	/* An address that no interface can have. */
+	return err == -EINVAL ? OMX_PEER_NOT_FOUND : omx__error_from_errno(err);
 }
 
 int omx__connect_self(struct omx__endpoint *ep)

@@ -97,7 +97,7 @@ struct omx__endpoint {
 	uint32_t regions;		/* how many we have in the driver */
 
 	/* partners */
-	struct partner **channels;	/* by channel number */
+	struct partner **channels;	/* by the low bits of the channel's number */
 	uint32_t channel_room;
 	struct partner **partners;	/* by the index in addresses */
 	uint32_t partner_room;
@@ -125,6 +125,19 @@ struct omx__endpoint {
 static inline struct context *omx__context_of(const struct omx__endpoint *ep, uint64_t match_info)
 {
 	return &ep->contexts[(match_info >> ep->context_shift) & ep->context_mask];
+}
+
+/* NULL: the channel is new. */
+static inline struct partner *omx__partner_of(const struct omx__endpoint *ep, uint32_t channel)
+{
+	uint32_t slot = channel & (CHANNEL_SLOTS - 1);
+	struct partner *partner = NULL;
+
+	if (likely(slot < ep->channel_room))
+		partner = ep->channels[slot];
+	while (partner && unlikely(partner->channel != channel))
+		partner = partner->next;
+	return partner;
 }
 
 /* Does the mask name one context id? */

@@ -115,12 +115,31 @@ static bool is_self(const struct omx__endpoint *ep, const struct omx_ioc_channel
 	       info->endpoint == ep->self->endpoint;
 }
 
+static void enter_channel(struct omx__endpoint *ep, struct partner *partner, uint32_t channel)
+{
+	struct partner **place = &ep->channels[channel & (CHANNEL_SLOTS - 1)];
+
+	partner->channel = channel;
+	partner->next = *place;
+	*place = partner;
+}
+
+static void leave_channel(struct omx__endpoint *ep, struct partner *partner)
+{
+	struct partner **place = &ep->channels[partner->channel & (CHANNEL_SLOTS - 1)];
+
+	while (*place != partner)
+		place = &(*place)->next;
+	*place = partner->next;
+	partner->channel = NO_CHANNEL;
+}
+
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel)
 {
 	struct omx_ioc_channel_info info = { .channel = channel };
 	struct partner *partner;
 
-	if (channel >= CHANNEL_MAX || !grow(&ep->channels, &ep->channel_room, channel + 1))
+	if (!grow(&ep->channels, &ep->channel_room, (channel & (CHANNEL_SLOTS - 1)) + 1))
 		return NULL;
 	/* If it fails, the channel is dead already and we go by its number. */
 	omx__driver_ioctl(ep->fd, OMX_IOC_CHANNEL_INFO, &info);
@@ -128,13 +147,12 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 	if (!partner)
 		return NULL;
 	partner->state = PARTNER_LIVE;
-	partner->channel = channel;
 	partner->mac = info.mac;
 	partner->endpoint = info.endpoint;
 	partner->session = info.session;
 	if (info.flags & OMX_CHANNEL_LOCAL)
 		partner->rndv_threshold = ep->shared_rndv_threshold;
-	ep->channels[channel] = partner;
+	enter_channel(ep, partner, channel);
 	omx__partner_flush(ep, partner);
 	return partner;
 }
@@ -214,8 +232,7 @@ void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_ret
 {
 	if (!reason)
 		reason = OMX_REMOTE_ENDPOINT_CLOSED;
-	ep->channels[partner->channel] = NULL;
-	partner->channel = NO_CHANNEL;
+	leave_channel(ep, partner);
 	omx__partner_abort(ep, partner, reason);
 	omx__unexpected_purge(ep, partner);
 	if (partner == ep->self) {

@@ -16,7 +16,12 @@
 struct omx__request;
 
 #define NO_CHANNEL	0xffffffffu
-#define CHANNEL_MAX	(1u << 20)	/* larger numbers are not believed */
+
+/*
+ * Numbers of channels are hashed by their low bits.  With a driver that
+ * counts slots there, and generations above, no two live ones meet.
+ */
+#define CHANNEL_SLOTS	(1u << 16)
 
 enum partner_state {
 	PARTNER_IDLE,	/* ourselves, before the first message */
@@ -31,6 +36,7 @@ struct partner {
 	uint64_t rndv_threshold;	/* longest eager message */
 	omx_endpoint_addr_t addr;
 	uint32_t channel;
+	struct partner *next;		/* whose channel's number ends in the same bits */
 	uint32_t index;		/* in ep->partners */
 	uint32_t messages;	/* unexpected ones that point here */
 	uint8_t state;

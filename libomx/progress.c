@@ -18,9 +18,9 @@ typedef bool (*event_handler)(struct omx__endpoint *ep, const struct omx_event *
 
 static struct partner *partner_of(struct omx__endpoint *ep, uint32_t channel)
 {
-	if (likely(channel < ep->channel_room && ep->channels[channel]))
-		return ep->channels[channel];
-	return omx__partner_introduce(ep, channel);
+	struct partner *partner = omx__partner_of(ep, channel);
+
+	return likely(partner) ? partner : omx__partner_introduce(ep, channel);
 }
 
 static void discard(struct omx__endpoint *ep, struct partner *partner,
@@ -71,7 +71,7 @@ static bool take_message(struct omx__endpoint *ep, const struct omx_event *event
 	struct omx__request *req;
 
 	if (unlikely(!partner))
-		return event->channel >= CHANNEL_MAX;
+		return false;
 	req = omx__match_posted(ep, arrival->match_info);
 	if (unlikely(!req))
 		return take_unexpected(ep, partner, arrival);
@@ -145,7 +145,7 @@ static bool on_connected(struct omx__endpoint *ep, const struct omx_event *event
 	if (event->status == OMX_STATUS_OK) {
 		partner = partner_of(ep, event->channel);
 		if (!partner)
-			return event->channel >= CHANNEL_MAX;
+			return false;
 	}
 	if (req && req->type == REQUEST_CONNECT)
 		finish_connect(ep, req, partner, omx__error_from_status(event->status));
@@ -183,14 +183,9 @@ static bool on_pull_done(struct omx__endpoint *ep, const struct omx_event *event
 	return true;
 }
 
-static struct partner *known_partner(struct omx__endpoint *ep, uint32_t channel)
-{
-	return channel < ep->channel_room ? ep->channels[channel] : NULL;
-}
-
 static bool on_send_space(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
-	struct partner *partner = known_partner(ep, event->channel);
+	struct partner *partner = omx__partner_of(ep, event->channel);
 
 	(void)slots;
 	if (partner)
@@ -201,7 +196,7 @@ static bool on_send_space(struct omx__endpoint *ep, const struct omx_event *even
 static bool on_channel_dead(struct omx__endpoint *ep, const struct omx_event *event,
 			    uint32_t slots)
 {
-	struct partner *partner = known_partner(ep, event->channel);
+	struct partner *partner = omx__partner_of(ep, event->channel);
 	struct omx_ioc_disconnect disconnect = { .channel = event->channel };
 
 	(void)slots;
@@ -275,9 +270,9 @@ static cold void retry(struct omx__endpoint *ep)
 
 	ep->stalled = false;
 	omx__deliver_retry(ep);
-	for (i = 0; i < ep->channel_room; i++) {
-		if (ep->channels[i] && !list_empty(&ep->channels[i]->queued))
-			omx__partner_flush(ep, ep->channels[i]);
+	for (i = 0; i < ep->partner_room; i++) {
+		if (ep->partners[i] && ep->partners[i]->state == PARTNER_LIVE)
+			omx__partner_flush(ep, ep->partners[i]);
 	}
 }
 

@@ -28,7 +28,8 @@ struct entry {
 
 struct channel {
 	bool used, dead, starved;
-	int peer;		/* index of its file; -1: gone */
+	uint32_t number;
+	int peer;		/* index of its file */
 	uint32_t peer_channel;
 	uint64_t mac;
 	uint32_t endpoint, session;
@@ -88,7 +89,7 @@ static struct rendezvous rendezvous[OBJECTS];
 static struct held *held, **held_end = &held;
 static struct fault faults[8];
 static uint32_t calls[COMMANDS];
-static uint32_t region_count, sessions, ring_slots, abi;
+static uint32_t region_count, sessions, generations, ring_slots, abi;
 static int room, open_error, map_skip;
 static bool holding;
 
@@ -212,51 +213,60 @@ static void answer(struct file *file, const struct omx_event *event)
 
 /* ---- channels -------------------------------------------------------------- */
 
-static uint32_t find_channel(struct file *file, const struct file *peer)
+static struct channel *channel_to(struct file *file, const struct file *peer)
 {
-	uint32_t i;
-
-	for (i = 0; i < CHANNELS; i++) {
+	for (uint32_t i = 0; i < CHANNELS; i++) {
 		struct channel *channel = &file->channels[i];
 
 		if (channel->used && !channel->dead && channel->peer == index_of(peer))
-			return i;
+			return channel;
 	}
-	return OMX_ANY;
+	return NULL;
 }
 
-static uint32_t make_channel(struct file *file, const struct file *peer)
+static struct channel *channel_numbered(struct file *file, uint32_t number)
 {
-	uint32_t i = find_channel(file, peer);
+	for (uint32_t i = 0; i < CHANNELS; i++) {
+		if (file->channels[i].used && file->channels[i].number == number)
+			return &file->channels[i];
+	}
+	return NULL;
+}
 
-	if (i != OMX_ANY)
-		return i;
-	for (i = 1; file->channels[i].used; i++)
+/* A new number each time; the low bits of two that live may be the same. */
+static struct channel *make_channel(struct file *file, const struct file *peer)
+{
+	struct channel *channel = channel_to(file, peer);
+	uint32_t i;
+
+	if (channel)
+		return channel;
+	for (i = 0; file->channels[i].used; i++)
 		assert(i + 1 < CHANNELS);
 	file->channels[i] = (struct channel){
 		.used = true, .peer = index_of(peer), .mac = MOCK_MAC(peer->board),
 		.endpoint = peer->endpoint, .session = peer->session,
+		.number = ++generations << 16 | i / 2,
 	};
-	return i;
+	return &file->channels[i];
 }
 
 static uint32_t join(struct file *file, struct file *peer)
 {
-	uint32_t here = make_channel(file, peer);
-	uint32_t there = make_channel(peer, file);
+	struct channel *here = make_channel(file, peer);
+	struct channel *there = make_channel(peer, file);
 
-	file->channels[here].peer_channel = there;
-	peer->channels[there].peer_channel = here;
-	return here;
+	here->peer_channel = there->number;
+	there->peer_channel = here->number;
+	return here->number;
 }
 
 static struct channel *live_channel(struct file *file, uint32_t number, int *err)
 {
-	*err = -EINVAL;
-	if (number >= CHANNELS || !file->channels[number].used)
-		return NULL;
-	*err = -ENOTCONN;
-	return file->channels[number].dead ? NULL : &file->channels[number];
+	struct channel *channel = channel_numbered(file, number);
+
+	*err = channel ? -ENOTCONN : -ENOENT;
+	return channel && !channel->dead ? channel : NULL;
 }
 
 static void end_rendezvous(struct rendezvous *rndv, enum omx_status status, uint64_t length)
@@ -271,16 +281,14 @@ static void end_rendezvous(struct rendezvous *rndv, enum omx_status status, uint
 		answer(&files[rndv->sender], &event);
 }
 
-static void kill_channel(struct file *file, uint32_t number, enum omx_status status)
+static void kill_channel(struct file *file, struct channel *channel, enum omx_status status)
 {
-	struct channel *channel = &file->channels[number];
+	uint32_t number = channel->number;
 	struct omx_event event = {
 		.type = OMX_EVENT_CHANNEL_DEAD, .status = (uint8_t)status, .channel = number,
 	};
 	uint32_t i;
 
-	if (!channel->used || channel->dead)
-		return;
 	channel->dead = true;
 	drop_messages(file, number);
 	for (i = 1; i < OBJECTS; i++) {
@@ -467,11 +475,10 @@ static int do_connect(struct file *file, struct omx_ioc_connect *connect)
 
 static int do_channel_info(struct file *file, struct omx_ioc_channel_info *info)
 {
-	struct channel *channel;
+	struct channel *channel = channel_numbered(file, info->channel);
 
-	if (info->channel >= CHANNELS || !file->channels[info->channel].used)
-		return -EINVAL;
-	channel = &file->channels[info->channel];
+	if (!channel)
+		return -ENOENT;
 	info->mac = channel->mac;
 	info->endpoint = channel->endpoint;
 	info->session = channel->session;
@@ -482,15 +489,16 @@ static int do_channel_info(struct file *file, struct omx_ioc_channel_info *info)
 
 static int do_disconnect(struct file *file, struct omx_ioc_disconnect *disconnect)
 {
-	if (disconnect->channel >= CHANNELS || !file->channels[disconnect->channel].used)
-		return -EINVAL;
+	struct channel *channel = channel_numbered(file, disconnect->channel);
+
+	if (!channel)
+		return -ENOENT;
 	for (uint32_t i = 1; i < OBJECTS; i++) {
 		if (rendezvous[i].used && rendezvous[i].sender == index_of(file) &&
 		    rendezvous[i].sender_channel == disconnect->channel)
 			end_rendezvous(&rendezvous[i], OMX_STATUS_ABORTED, 0);
 	}
-	if (file->channels[disconnect->channel].dead)
-		file->channels[disconnect->channel].used = false;
+	channel->used = !channel->dead;
 	return 0;
 }
 
@@ -844,12 +852,12 @@ static void forget_all_of(struct file *file)
 static void leave_peers(struct file *file)
 {
 	for (int i = 0; i < FILES; i++) {
-		uint32_t channel;
+		struct channel *channel;
 
 		if (!files[i].open || &files[i] == file)
 			continue;
-		channel = find_channel(&files[i], file);
-		if (channel != OMX_ANY)
+		channel = channel_to(&files[i], file);
+		if (channel)
 			kill_channel(&files[i], channel, OMX_STATUS_CLOSED);
 	}
 }
@@ -1004,7 +1012,9 @@ void mock_grant_room(int count)
 	for (int i = 0; i < FILES; i++) {
 		for (uint32_t j = 0; files[i].open && j < CHANNELS; j++) {
 			struct channel *channel = &files[i].channels[j];
-			struct omx_event event = { .type = OMX_EVENT_SEND_SPACE, .channel = j };
+			struct omx_event event = {
+				.type = OMX_EVENT_SEND_SPACE, .channel = channel->number,
+			};
 
 			if (channel->used && !channel->dead && channel->starved)
 				post(&files[i], &event, NULL, 0);
@@ -1043,11 +1053,27 @@ void mock_post(int fd, const struct omx_event *event, const void *payload, uint3
 	pthread_mutex_unlock(&lock);
 }
 
-void mock_kill_channel(int fd, uint32_t channel, enum omx_status status)
+void mock_kill_channels(int fd, enum omx_status status)
 {
+	struct file *file = file_of(fd);
+
 	pthread_mutex_lock(&lock);
-	kill_channel(file_of(fd), channel, status);
+	for (uint32_t i = 0; i < CHANNELS; i++) {
+		if (file->channels[i].used && !file->channels[i].dead)
+			kill_channel(file, &file->channels[i], status);
+	}
 	pthread_mutex_unlock(&lock);
+}
+
+uint32_t mock_channel(int fd)
+{
+	struct file *file = file_of(fd);
+
+	for (uint32_t i = 0; i < CHANNELS; i++) {
+		if (file->channels[i].used)
+			return file->channels[i].number;
+	}
+	return OMX_ANY;
 }
 
 void mock_remove_board(uint32_t board)

@@ -48,8 +48,12 @@ void mock_answer(void);
 /* An entry for the ring of the endpoint, payload behind it. */
 void mock_post(int fd, const struct omx_event *event, const void *payload, uint32_t length);
 
-/* The peer on a channel is lost for this endpoint. */
-void mock_kill_channel(int fd, uint32_t channel, enum omx_status status);
+/* All peers are lost for this endpoint. */
+void mock_kill_channels(int fd, enum omx_status status);
+
+/* The number of one of its channels. */
+uint32_t mock_channel(int fd);
+
 void mock_remove_board(uint32_t board);
 
 /* Events that wait for room in the ring. */

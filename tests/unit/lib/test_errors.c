@@ -337,8 +337,7 @@ static void send_to_a_channel_just_dead(void **state)
 
 	ok(omx_isend(pair->b, buffer, sizeof(buffer), pair->to_a, 4, NULL, NULL));
 	assert_true(probed(pair->a, 4));
-	for (uint32_t channel = 0; channel < 8; channel++)
-		mock_kill_channel(pair->fd_a, channel, OMX_STATUS_UNREACHABLE);
+	mock_kill_channels(pair->fd_a, OMX_STATUS_UNREACHABLE);
 	ok(omx_isend(pair->a, buffer, 10, pair->to_b, 1, NULL, &eager));
 	ok(omx_irecv(pair->a, buffer, sizeof(buffer), 4, ALL, NULL, &pull));
 	ok(omx_isend(pair->a, buffer, sizeof(buffer), pair->to_b, 1, NULL, &large));
@@ -392,8 +391,7 @@ static void self_connection_fails(void **state)
 			 OMX_NO_SYSTEM_RESOURCES);
 	ok(omx_isend(pair->a, buffer, 10, self, 1, NULL, &request));
 	assert_int_equal(finish(pair->a, &request).code, OMX_SUCCESS);
-	for (uint32_t channel = 0; channel < 8; channel++)
-		mock_kill_channel(pair->fd_a, channel, OMX_STATUS_ABORTED);
+	mock_kill_channels(pair->fd_a, OMX_STATUS_ABORTED);
 	receive_tag(pair->a, 1, 0);
 	ok(omx_isend(pair->a, buffer, 10, self, 2, NULL, &request));
 	assert_int_equal(finish(pair->a, &request).code, OMX_SUCCESS);

@@ -375,6 +375,10 @@ static void connects(void **state)
 	assert_int_equal(omx_connect(pair->a, MOCK_MAC(0), 1, KEY + 1, 1000, &addr),
 			 OMX_REMOTE_ENDPOINT_BAD_CONNECTION_KEY);
 	assert_int_equal(omx_connect(pair->a, 1, 1, KEY, 1000, &addr), OMX_PEER_NOT_FOUND);
+	assert_int_equal(omx_connect(pair->a, MOCK_MAC(0), 0x10000, KEY, 1000, &addr),
+			 OMX_REMOTE_ENDPOINT_BAD_ID);
+	mock_fail(OMX_IOC_CONNECT, -22, 0, 1);
+	assert_int_equal(omx_connect(pair->a, 0, 1, KEY, 1000, &addr), OMX_PEER_NOT_FOUND);
 	assert_int_equal(omx_connect(pair->a, MOCK_SILENT_MAC, 0, KEY, 5, &addr), OMX_TIMEOUT);
 	assert_int_equal(omx_connect(pair->a, MOCK_SILENT_MAC, 0, KEY, 0, &addr), OMX_TIMEOUT);
 	ok(omx_connect(pair->a, MOCK_MAC(0), 1, KEY, OMX_TIMEOUT_INFINITE, &addr));

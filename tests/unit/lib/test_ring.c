@@ -23,13 +23,13 @@ static uint64_t odd_length(void)
 	return rand() % 8 ? lengths[rand() % COUNT(lengths)] : random64();
 }
 
-static struct omx_event odd_event(void)
+static struct omx_event odd_event(int fd)
 {
 	struct omx_event event = {
 		.type = (uint8_t)(rand() % 20 ? rand() % 12 : rand()),
 		.status = (uint8_t)(rand() % 4 ? 0 : rand() % 16),
 		.slots = (uint16_t)(rand() % 4 ? 0 : rand()),
-		.channel = rand() % 4 ? (uint32_t)rand() % 4 : (uint32_t)random64(),
+		.channel = rand() % 8 ? mock_channel(fd) : (uint32_t)random64(),
 		.match_info = rand() % 2 ? (uint64_t)(rand() % 8) : random64(),
 		.length = odd_length(),
 		.message = rand() % 2 ? 0 : (uint32_t)(rand() % 3 ? (uint64_t)rand() % 8 : random64()),
@@ -42,7 +42,6 @@ static struct omx_event odd_event(void)
 	if (event.type == OMX_EVENT_CONNECTED || event.type == OMX_EVENT_SEND_DONE ||
 	    event.type == OMX_EVENT_PULL_DONE)
 		event.cookie = (uint64_t)(rand() % 50) << 32 | (uint64_t)(rand() % 70);
-	/* The driver asserts that what we pull is what was announced: none is. */
 	return event;
 }
 
@@ -77,7 +76,7 @@ static void odd_events(void **state)
 
 	fill(payload, sizeof(payload), 1);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct omx_event event = odd_event();
+		struct omx_event event = odd_event(pair->fd_b);
 		uint32_t length = rand() % 4 ? 0 : (uint32_t)rand() % sizeof(payload);
 
 		mock_post(pair->fd_b, &event, payload, length);
