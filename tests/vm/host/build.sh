@@ -27,12 +27,23 @@ build_lab_programs() {
 	done
 }
 
+# loudly WHAT CMD...: its output to a log, of which compilers' lines and
+# complaints are shown; all of it if CMD fails.
+loudly() {
+	local what=$1
+	say "building $what"
+	if ! "${@:2}" </dev/null 2>&1 | tee "$build/build.log" |
+		{ grep --line-buffered -E '^ +[A-Z]+ |warning:|error:' || true; } >&2; then
+		tail -n 50 "$build/build.log" >&2
+		die "cannot build $what"
+	fi
+}
+
 # The headers' tree is read-only to us and Kbuild writes where the sources
 # are, hence a copy; make's time stamps survive in it.
 build_driver() {
 	copy_sources "$top/driver" "$driver_build"
-	say "building the driver for $kver"
-	make -C "$headers" M="$driver_build" -j"$jobs" -s modules >&2 || die "the driver does not build"
+	loudly "the driver for $kver" make -C "$headers" M="$driver_build" -j"$jobs" modules
 }
 
 # copy_sources FROM TO: newer files only, and nothing that FROM has no more.
@@ -47,24 +58,16 @@ copy_sources() {
 }
 
 build_user() {
-	say "building the library, tools and tests"
-	[ -e "$top/configure" ] || autoreconf_tree
-	mkdir -p "$build/user"
-	[ -e "$build/user/Makefile" ] || configure_user
-	make_user || die "the user part does not build"
-}
-
-autoreconf_tree() {
-	(cd "$top" && autoreconf -fi) >&2 || die "autoreconf failed"
-}
-
-configure_user() {
 	[ ! -e "$top/config.status" ] || die "configured in the source tree: run make distclean first"
-	(cd "$build/user" && ../../configure --quiet --prefix="$build/root") >&2 || die "configure failed"
+	loudly "the library, tools and tests" make_user
 }
 
 make_user() {
-	make -C "$build/user" -s -j"$jobs" >&2 &&
-		make -C "$build/user" -s install >&2 &&
-		make -C "$build/user" -s install-tests >&2
+	[ -e "$top/configure" ] || (cd "$top" && autoreconf -fi) || return
+	mkdir -p "$build/user"
+	[ -e "$build/user/Makefile" ] ||
+		(cd "$build/user" && ../../configure --quiet --prefix="$build/root") || return
+	make -C "$build/user" -j"$jobs" &&
+		make -C "$build/user" -s install &&
+		make -C "$build/user" -s install-tests
 }

@@ -4,10 +4,8 @@
 # that went. Success is never the absence of failure: each guest must write
 # a word with this run's nonce, and its kernel log must be clean.
 
-splat='BUG:|WARNING:|Oops|Kernel panic|kernel BUG at|general protection fault,'
-splat+='|unable to handle|INFO: task .* blocked|INFO: rcu|rcu: INFO|rcu_.*detected'
-splat+='|(self-)?detected (expedited )?stalls?|soft lockup|UBSAN|KASAN|KCSAN'
-splat+='|possible .*(deadlock|locking)|suspicious RCU|omx: .*leak'
+# shellcheck source=tests/vm/guest/splats.sh
+. "$vm/guest/splats.sh"
 
 # run_guest OUT DIRECTORY COMMAND...: OUT is a directory of the host that the
 # guest sees as $LAB_OUT. Returns the command's status, exit_timeout or
@@ -200,7 +198,7 @@ splats() {
 	local log found=1
 	for log in "$run/kmsg.$1" "$run/console.$1"; do
 		sed -n '/lab: boot finished/,$p' "$log" | tr -d '\r' |
-			grep -E -A 40 "$splat" && found=0
+			find_splat && found=0
 	done
 	return "$found"
 }

@@ -4,7 +4,8 @@
 
 packages=(
 	# a driver and a library
-	autoconf automake gcc libc6-dev libtool make pkg-config
+	autoconf automake gcc libc6-dev libcmocka-dev libjson-c-dev libtool make
+	pkg-config
 	linux-headers-amd64
 	# a guest
 	busybox-static cpio ethtool iproute2 kmod procps qemu-system-x86
@@ -13,6 +14,9 @@ packages=(
 
 # check's own: static checkers, and what unpacks checkpatch
 packages_check=(perl shellcheck sparse)
+
+# bench's own: tables
+packages_bench=(python3)
 
 missing_packages() {
 	local installed

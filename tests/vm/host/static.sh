@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# Group "build" of ./lab check: what compilers and checkers say.
+
+check_build() {
+	on_host build/driver-warnings driver_warnings
+	on_host build/driver-style driver_style
+	on_host build/shell-scripts shell_scripts
+}
+
+# sparse on every file, warnings are errors; silence is success.
+driver_warnings() {
+	local copy=$build/check-driver said
+	copy_sources "$top/driver" "$copy"
+	said=$(make -C "$headers" M="$copy" -j"$jobs" -s C=2 CF=-D__CHECK_ENDIAN__ \
+		KCFLAGS=-Werror modules 2>&1) || { echo "$said" && return 1; }
+	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
+	echo "$said"
+	[ -z "$said" ]
+}
+
+# The kernel's own checkpatch, which is in no package but the sources'.
+driver_style() {
+	local checkpatch=$cache/checkpatch-$kver
+	[ -e "$checkpatch/checkpatch.pl" ] || locked "$cache/lock" fetch_checkpatch "$checkpatch"
+	"$checkpatch/checkpatch.pl" --no-tree --no-summary --terse --quiet --show-types \
+		--max-line-length=100 \
+		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_DEFINED_ATTRIBUTE_MACRO \
+		-f "$top"/driver/*.[ch]
+}
+
+fetch_checkpatch() {
+	local new name series source
+	[ ! -e "$1/checkpatch.pl" ] || return 0
+	series=$(cut -d . -f 1,2 <<<"$kver")
+	source=linux-source-$series
+	new=$(mktemp -d "$cache/new.XXXXXX")
+	(cd "$new" && apt-get download -q "$source") || exit
+	for name in checkpatch.pl spelling.txt const_structs.checkpatch; do
+		echo "$source/scripts/$name"
+	done >"$new/names"
+	# tar would read on to the archive's end after the last of the three
+	dpkg --fsys-tarfile "$new"/*.deb | tar -xO "./usr/src/$source.tar.xz" |
+		tar -xJ -C "$new" --strip-components=2 -T "$new/names" --occurrence=1 || exit
+	rm "$new"/*.deb
+	rm -rf "$1"
+	mv "$new" "$1"
+}
+
+shell_scripts() {
+	(cd "$top" && shellcheck -x lab .ci/run) || return
+	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
+		head -n 2 "$file" | grep -aqE '^#!.*/(bash|sh|busybox sh)|shellcheck shell=' &&
+			echo "$file"
+	done | xargs shellcheck
+}
