@@ -4,7 +4,7 @@
 
 usage: report.py [--json FILE] [--against FILE] bench.jsonl
 
-Exits 1 if --against finds omx worse than it was, by more than 2 %.
+Everything is kept in FILE, by default build/bench/DATE.json.  Exits 1 if --against finds omx worse than it was, by more than 2 %.
 """
 import argparse
 import datetime
@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KIB, MIB = 1 << 10, 1 << 20
 TOLERANCE = 0.02
 
@@ -65,10 +66,20 @@ def count_frames(place, counters):
 
 def describe_origin(run):
     run["date"] = datetime.datetime.now().isoformat(timespec="seconds")
-    git = subprocess.run(["git", "-C", os.path.dirname(os.path.abspath(__file__)),
-                          "describe", "--always", "--dirty"],
+    git = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"],
                          capture_output=True, text=True, check=False)
     run["commit"] = git.stdout.strip()
+
+
+def keep(run, path):
+    """In a file that appears complete or not at all."""
+    if not path:
+        path = os.path.join(TOP, "build", "bench", run["date"].replace(":", "") + ".json")
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(run, file, indent=1)
+    os.replace(path + ".new", path)
+    print(f"kept in {path}")
 
 
 class Figures:
@@ -315,12 +326,9 @@ def main():
     for place in figures.places:
         print_table(figures, place)
     check_goals(figures)
-    if arguments.json:
-        os.makedirs(os.path.dirname(arguments.json) or ".", exist_ok=True)
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(run, file, indent=1)
-        print(f"kept in {arguments.json}")
-    if arguments.against and compare(arguments.against, figures):
+    worse = arguments.against and compare(arguments.against, figures)
+    keep(run, arguments.json)
+    if worse:
         sys.exit(1)
 
 

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where the instructions go, exactly: while two peers are at work in a
+# virtual-time guest, the emulator steps one instruction at a time and tells
+# where each one is; profile.py counts them by function.
+#
+# usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
+#                   [--offloads on|off] [--mtu M] [--instructions N] [--lines N]
+
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+top=$(readlink -f "$here/../..")
+transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60
+
+usage() {
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--off.*\)/\1/p' "$0" >&2
+	exit 2
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--pingpong | --stream) kind=$1 && shift && continue ;;
+	esac
+	[ $# -ge 2 ] || usage
+	case $1 in
+	--transport) transport=$2 ;;
+	--size) size=$2 ;;
+	--offloads) offloads=$2 ;;
+	--mtu) mtu=$2 ;;
+	--instructions) instructions=$2 ;;
+	--lines) lines=$2 ;;
+	*) usage ;;
+	esac
+	shift 2
+done
+
+# Some tens of messages: a large one is a million instructions.
+[ -n "$instructions" ] || instructions=$((2000000 + 10 * size))
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/omx-profile.XXXXXX")
+lab=
+clean_up() {
+	[ -z "$lab" ] || kill "$lab" 2>/dev/null || true
+	wait
+	rm -rf "$work"
+}
+trap clean_up EXIT
+
+# In front of the emulator that the lab finds: the same with a monitor.
+emulator=$(command -v qemu-system-x86_64)
+mkdir "$work/bin" "$work/out"
+chmod 755 "$work" "$work/out"
+cat >"$work/bin/qemu-system-x86_64" <<END
+#!/bin/sh
+exec $emulator "\$@" -qmp unix:$work/monitor,server=on,wait=off
+END
+chmod +x "$work/bin/qemu-system-x86_64"
+mkfifo "$work/trace"
+
+PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time --mtu "$mtu" \
+	"$here/profile_guest.sh" "$transport" "$offloads" "$kind" --sizes "$size" \
+	>"$work/lab.log" 2>&1 &
+lab=$!
+until [ -e "$work/out/ready" ]; do
+	if ! kill -0 "$lab" 2>/dev/null; then
+		cat "$work/lab.log" >&2
+		exit 1
+	fi
+	sleep 0.2
+done
+echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads"
+"$here/profile.py" --instructions "$instructions" --lines "$lines" \
+	--message "$([ "$transport" = omx ] && echo omx_isend || echo tcp_sendmsg)" \
+	"$work/monitor" "$work/trace" "$work/out"
+: >"$work/out/done"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The guest's half of profile.sh: keeps two peers busy while the host counts.
+#
+# usage: profile_guest.sh TRANSPORT OFFLOAD PEER-OPTION...
+
+set -eu
+
+tests=${OMX_TESTS:-$(dirname "$0")}
+transport=$1 offload=$2
+shift 2
+
+for i in 1 2; do
+	node "$i" ethtool -K eth0 tso "$offload" gso "$offload" gro "$offload" \
+		tx "$offload" rx "$offload" sg "$offload" >/dev/null 2>&1
+done
+node 2 "$tests/${transport}_peer" --serve &
+server=$!
+node 1 "$tests/${transport}_peer" "$@" --count 1000000 node2 >/dev/null &
+client=$!
+
+# Built in, because a process of its own would be in the profile.
+mkfifo /tmp/never
+exec 9<>/tmp/never
+pause() { read -r -t "$1" -u 9 || true; }
+
+pause 0.5
+kill -0 "$server" "$client"
+cat /proc/kallsyms >"$LAB_OUT/kallsyms"
+cat "/proc/$client/maps" >"$LAB_OUT/maps"
+pause 0.1
+: >"$LAB_OUT/ready"
+until [ -e "$LAB_OUT/done" ]; do
+	pause 0.5
+done
+kill -KILL "$client" "$server"
+wait || true
