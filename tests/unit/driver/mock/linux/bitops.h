@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef MOCK_LINUX_BITOPS_H
+#define MOCK_LINUX_BITOPS_H
+
+#include <linux/types.h>
+
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+static inline unsigned int hweight32(u32 x)
+{
+	return __builtin_popcount(x);
+}
+
+#endif

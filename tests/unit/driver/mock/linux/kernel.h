@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef MOCK_LINUX_KERNEL_H
+#define MOCK_LINUX_KERNEL_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <linux/types.h>
+
+#define U32_MAX			((u32)~0U)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
+#endif

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * omx_wire_validate() against a second opinion: accepts() below reads the
+ * frame byte by byte and judges by the promises of wire.h.  Frames lie in
+ * memory of exactly their readable length, so that ASan sees a byte too many.
+ */
+#include "test.h"
+
+#include "wire.c"
+
+#define HEAD		16
+#define FRAME_MAX	(65535 + 64)
+#define FUZZ_FRAMES	1000000
+
+/* Offsets of fields, counted by hand: a struct that changes must be noticed. */
+enum {
+	VERSION = 0, TYPE = 1, LENGTH = 2,
+	HELLO_NAME_LENGTH = HEAD + 7,
+	EAGER_MSG_LENGTH = HEAD + 24, EAGER_OFFSET = HEAD + 28,
+	PULL_OFFSET = HEAD, PULL_LENGTH = HEAD + 8, PULL_WANTED = HEAD + 20,
+	PULL_FRAME_LENGTH = HEAD + 24,
+	REPLY_OFFSET = HEAD,
+};
+
+static const u32 body_bytes[] = { 0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8 };
+
+struct frame {
+	u32 length;		/* as built; the field may say something else */
+	u8 bytes[FRAME_MAX];
+};
+
+static void put(struct frame *frame, u32 at, u32 bytes, u64 value)
+{
+	while (bytes--) {
+		frame->bytes[at + bytes] = value;
+		value >>= 8;
+	}
+}
+
+static u64 get(const u8 *data, u32 at, u32 bytes)
+{
+	u64 value = 0;
+
+	while (bytes--)
+		value = value << 8 | data[at++];
+	return value;
+}
+
+static bool has_payload(u32 type)
+{
+	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
+	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_REPLY;
+}
+
+static u32 header_bytes(u32 type)
+{
+	return HEAD + body_bytes[type];
+}
+
+/* A valid frame; payload must be 0 for types that have none. */
+static void build(struct frame *frame, u32 type, u32 payload)
+{
+	memset(frame->bytes, 0, header_bytes(type));
+	memset(frame->bytes + header_bytes(type), 'x', payload);
+	frame->length = header_bytes(type) + payload;
+	put(frame, VERSION, 1, 1);
+	put(frame, TYPE, 1, type);
+	put(frame, LENGTH, 2, frame->length);
+	switch (type) {
+	case OMX_WIRE_HELLO:
+	case OMX_WIRE_BYE:
+		put(frame, HELLO_NAME_LENGTH, 1, payload);
+		break;
+	case OMX_WIRE_EAGER:
+		put(frame, EAGER_MSG_LENGTH, 4, payload);
+		break;
+	case OMX_WIRE_PULL:
+		put(frame, PULL_LENGTH, 4, 1);
+		put(frame, PULL_WANTED, 4, 1);
+		put(frame, PULL_FRAME_LENGTH, 2, 1);
+		break;
+	}
+}
+
+static void build_shortest(struct frame *frame, u32 type)
+{
+	bool needs_payload = has_payload(type) && type != OMX_WIRE_EAGER;
+
+	build(frame, type, needs_payload ? 1 : 0);
+}
+
+static int judge(const void *bytes, u32 linear, u32 total)
+{
+	u8 *data = malloc(linear ? linear : 1);
+	int verdict;
+
+	memcpy(data, bytes, linear);
+	verdict = omx_wire_validate(linear ? data : data + 1, linear, total);
+	free(data);
+	return verdict;
+}
+
+static int judge_whole(const struct frame *frame)
+{
+	return judge(frame->bytes, frame->length, frame->length);
+}
+
+/* ---- the second opinion ---- */
+
+static bool is_inside(u64 offset, u64 length, unsigned __int128 end)
+{
+	return (unsigned __int128)offset + length <= end;
+}
+
+static bool pull_agrees(const u8 *data)
+{
+	u64 frame_length = get(data, PULL_FRAME_LENGTH, 2);
+	u64 length = get(data, PULL_LENGTH, 4);
+	u64 wanted = get(data, PULL_WANTED, 4);
+	u32 i;
+
+	if (!frame_length || !length || !wanted)
+		return false;
+	/* Every wanted frame starts inside the block; 32 of them cover it. */
+	for (i = 0; i < 32; i++)
+		if (wanted >> i & 1 && i * frame_length >= length)
+			return false;
+	return length <= 32 * frame_length &&
+	       is_inside(get(data, PULL_OFFSET, 8), length, UINT64_MAX);
+}
+
+static bool body_agrees(const u8 *data, u32 type, u32 payload)
+{
+	u64 length, offset;
+
+	switch (type) {
+	case OMX_WIRE_HELLO:
+	case OMX_WIRE_BYE:
+		return payload >= 1 && payload <= 79 &&
+		       data[HELLO_NAME_LENGTH] == payload;
+	case OMX_WIRE_EAGER:
+		length = get(data, EAGER_MSG_LENGTH, 4);
+		offset = get(data, EAGER_OFFSET, 4);
+		return length <= 65536 && is_inside(offset, payload, length) &&
+		       (payload > 0 || length == 0);
+	case OMX_WIRE_PULL:
+		return !payload && pull_agrees(data);
+	case OMX_WIRE_PULL_REPLY:
+		return payload &&
+		       is_inside(get(data, REPLY_OFFSET, 8), payload, UINT64_MAX);
+	}
+	return !payload;
+}
+
+static bool accepts(const u8 *data, u32 linear, u32 total)
+{
+	u32 type, length;
+
+	if (linear < HEAD || data[VERSION] != 1)
+		return false;
+	type = data[TYPE];
+	if (type < 1 || type > 11)
+		return false;
+	length = get(data, LENGTH, 2);
+	return linear >= header_bytes(type) && length >= header_bytes(type) &&
+	       length <= total &&
+	       body_agrees(data, type, length - header_bytes(type));
+}
+
+/* ---- head ---- */
+
+static void header_length__known_types_only(void **state)
+{
+	u32 type;
+
+	(void)state;
+	assert_int_equal(OMX_WIRE_TYPES, 12);
+	for (type = 1; type <= 11; type++)
+		assert_int_equal(omx_wire_header_length(type), header_bytes(type));
+	assert_int_equal(omx_wire_header_length(0), 0);
+	for (type = 12; type < 1000; type++)
+		assert_int_equal(omx_wire_header_length(type), 0);
+	assert_int_equal(omx_wire_header_length(UINT32_MAX), 0);
+}
+
+static void validate__shortest_of_each_type(void **state)
+{
+	struct frame frame;
+	u32 type;
+
+	(void)state;
+	for (type = 1; type <= 11; type++) {
+		build_shortest(&frame, type);
+		assert_true(accepts(frame.bytes, frame.length, frame.length));
+		assert_int_equal(judge_whole(&frame), 0);
+		/* Payload need not be readable, and Ethernet pads. */
+		assert_int_equal(judge(frame.bytes, header_bytes(type),
+				       frame.length), 0);
+		assert_int_equal(judge(frame.bytes, frame.length,
+				       frame.length + 46), 0);
+	}
+}
+
+static void validate__truncated_at_every_byte(void **state)
+{
+	struct frame frame;
+	u32 type, cut;
+
+	(void)state;
+	for (type = 1; type <= 11; type++) {
+		build(&frame, type, has_payload(type) ? 60 : 0);
+		for (cut = 0; cut < frame.length; cut++)
+			assert_int_equal(judge(frame.bytes, cut, cut),
+					 OMX_COUNTER_DROP_LENGTH);
+		/* All received, not all of it readable. */
+		for (cut = 0; cut < header_bytes(type); cut++)
+			assert_int_equal(judge(frame.bytes, cut, frame.length),
+					 OMX_COUNTER_DROP_LENGTH);
+	}
+}
+
+static void validate__length_field_lies(void **state)
+{
+	struct frame frame;
+	u32 type, length;
+
+	(void)state;
+	for (type = 1; type <= 11; type++) {
+		build(&frame, type, has_payload(type) ? 60 : 0);
+		for (length = 0; length < 65536; length++) {
+			bool shorter = length < header_bytes(type);
+
+			put(&frame, LENGTH, 2, length);
+			if (shorter || length > frame.length)
+				assert_int_equal(judge_whole(&frame),
+						 OMX_COUNTER_DROP_LENGTH);
+			else
+				assert_int_equal(!judge_whole(&frame),
+						 accepts(frame.bytes, frame.length,
+							 frame.length));
+		}
+	}
+}
+
+static void validate__other_versions_and_types(void **state)
+{
+	struct frame frame;
+	u32 value;
+
+	(void)state;
+	for (value = 0; value < 256; value++) {
+		build(&frame, OMX_WIRE_ACK, 0);
+		put(&frame, VERSION, 1, value);
+		assert_int_equal(judge_whole(&frame),
+				 value == 1 ? 0 : OMX_COUNTER_DROP_VERSION);
+	}
+	for (value = 0; value < 256; value++) {
+		build(&frame, OMX_WIRE_ACK, 0);
+		put(&frame, TYPE, 1, value);
+		if (value < 1 || value > 11)
+			assert_int_equal(judge_whole(&frame),
+					 OMX_COUNTER_DROP_TYPE);
+	}
+}
+
+static void validate__payload_where_none_belongs(void **state)
+{
+	struct frame frame;
+	u32 type;
+
+	(void)state;
+	for (type = 1; type <= 11; type++) {
+		if (has_payload(type))
+			continue;
+		build(&frame, type, 1);
+		assert_int_equal(judge_whole(&frame), OMX_COUNTER_DROP_FIELD);
+		build(&frame, type, 1000);
+		assert_int_equal(judge_whole(&frame), OMX_COUNTER_DROP_FIELD);
+	}
+}
+
+/* Endpoints, sessions, sequence, cookies, acks, reserved: any value goes. */
+static void validate__free_fields(void **state)
+{
+	static const struct {
+		u32 type, at, bytes;
+	} field[] = {
+		{ OMX_WIRE_HELLO, 4, 12 }, { OMX_WIRE_HELLO, HEAD, 7 },
+		{ OMX_WIRE_BYE, HEAD, 7 },
+		{ OMX_WIRE_CONNECT, 4, 12 + 8 },
+		{ OMX_WIRE_CONNECT_REPLY, 4, 12 + 8 },
+		{ OMX_WIRE_EAGER, 4, 12 + 24 },
+		{ OMX_WIRE_RNDV, 4, 12 + 40 },
+		{ OMX_WIRE_NOTIFY, 4, 12 + 32 },
+		{ OMX_WIRE_ACK, 4, 12 + 20 },
+		{ OMX_WIRE_PULL, HEAD + 12, 8 }, { OMX_WIRE_PULL, HEAD + 26, 2 },
+		{ OMX_WIRE_PULL_REPLY, HEAD + 8, 8 },
+		{ OMX_WIRE_NACK, 4, 12 + 8 },
+	};
+	struct frame frame;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(field) / sizeof(field[0]); i++) {
+		build_shortest(&frame, field[i].type);
+		memset(frame.bytes + field[i].at, 0xff, field[i].bytes);
+		assert_int_equal(judge_whole(&frame), 0);
+	}
+}
+
+/* ---- bodies ---- */
+
+static void hello__name_length(void **state)
+{
+	struct frame frame;
+	u32 type, payload, claimed;
+
+	(void)state;
+	for (type = OMX_WIRE_HELLO; type <= OMX_WIRE_BYE; type++)
+		for (payload = 0; payload < 300; payload++)
+			for (claimed = 0; claimed < 256; claimed++) {
+				bool good = claimed == payload && payload > 0 &&
+					    payload < 80;
+
+				build(&frame, type, payload);
+				put(&frame, HELLO_NAME_LENGTH, 1, claimed);
+				assert_int_equal(judge_whole(&frame), good ? 0 :
+						 OMX_COUNTER_DROP_FIELD);
+			}
+}
+
+static int eager(u32 msg_length, u32 offset, u32 payload)
+{
+	static struct frame frame;
+
+	build(&frame, OMX_WIRE_EAGER, payload);
+	put(&frame, EAGER_MSG_LENGTH, 4, msg_length);
+	put(&frame, EAGER_OFFSET, 4, offset);
+	return judge_whole(&frame);
+}
+
+static void eager__offset_and_length(void **state)
+{
+	(void)state;
+	assert_int_equal(eager(0, 0, 0), 0);
+	assert_int_equal(eager(1, 0, 1), 0);
+	assert_int_equal(eager(65536, 0, 8000), 0);
+	assert_int_equal(eager(65536, 65535, 1), 0);
+	assert_int_equal(eager(65536, 57536, 8000), 0);
+	assert_int_equal(eager(65487, 0, 65487), 0);
+
+	assert_int_equal(eager(0, 0, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(0, 1, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(1, 0, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(1, 1, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(1, 1, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(1, 0, 2), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(65537, 0, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(65536, 57537, 8000), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(65536, UINT32_MAX, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(100, UINT32_MAX - 50, 100), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(UINT32_MAX, 0, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(eager(UINT32_MAX, UINT32_MAX, 0), OMX_COUNTER_DROP_FIELD);
+}
+
+static int pull(u64 offset, u32 length, u32 wanted, u32 frame_length)
+{
+	struct frame frame;
+
+	build(&frame, OMX_WIRE_PULL, 0);
+	put(&frame, PULL_OFFSET, 8, offset);
+	put(&frame, PULL_LENGTH, 4, length);
+	put(&frame, PULL_WANTED, 4, wanted);
+	put(&frame, PULL_FRAME_LENGTH, 2, frame_length);
+	return judge_whole(&frame);
+}
+
+static void pull__frame_length(void **state)
+{
+	(void)state;
+	assert_int_equal(pull(0, 1, 1, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(pull(0, 0, 1, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(pull(0, 1, 1, 65535), 0);
+	assert_int_equal(pull(0, 32 * 65535u, UINT32_MAX, 65535), 0);
+	assert_int_equal(pull(0, 32 * 65535u + 1, UINT32_MAX, 65535),
+			 OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(pull(0, UINT32_MAX, 1, 65535), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(pull(0, 32, UINT32_MAX, 1), 0);
+	assert_int_equal(pull(0, 33, UINT32_MAX, 1), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(pull(0, 0, 1, 1), OMX_COUNTER_DROP_FIELD);
+}
+
+static void pull__wanted_beyond_the_frames(void **state)
+{
+	u32 frames, bit, length;
+
+	(void)state;
+	for (frames = 1; frames <= 32; frames++)
+		for (length = 100 * frames - 99; length <= 100 * frames; length++) {
+			assert_int_equal(pull(0, length, 0, 100),
+					 OMX_COUNTER_DROP_FIELD);
+			for (bit = 0; bit < 32; bit++)
+				assert_int_equal(pull(0, length, 1u << bit, 100),
+						 bit < frames ? 0 :
+						 OMX_COUNTER_DROP_FIELD);
+			assert_int_equal(pull(0, length,
+					      UINT32_MAX >> (32 - frames), 100), 0);
+			if (frames < 32)
+				assert_int_equal(pull(0, length, UINT32_MAX, 100),
+						 OMX_COUNTER_DROP_FIELD);
+		}
+}
+
+static void pull__offset_wraps(void **state)
+{
+	u32 length;
+
+	(void)state;
+	for (length = 1; length <= 3200; length++) {
+		assert_int_equal(pull(UINT64_MAX - length, length, 1, 100), 0);
+		assert_int_equal(pull(UINT64_MAX - length + 1, length, 1, 100),
+				 OMX_COUNTER_DROP_FIELD);
+		assert_int_equal(pull(UINT64_MAX, length, 1, 100),
+				 OMX_COUNTER_DROP_FIELD);
+		assert_int_equal(pull(1ULL << 32, length, 1, 100), 0);
+	}
+}
+
+static int reply(u64 offset, u32 payload)
+{
+	static struct frame frame;
+
+	build(&frame, OMX_WIRE_PULL_REPLY, payload);
+	put(&frame, REPLY_OFFSET, 8, offset);
+	return judge_whole(&frame);
+}
+
+static void pull_reply__offset_wraps(void **state)
+{
+	u32 payload;
+
+	(void)state;
+	assert_int_equal(reply(0, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(reply(UINT64_MAX, 0), OMX_COUNTER_DROP_FIELD);
+	for (payload = 1; payload <= 65503; payload += 97) {
+		assert_int_equal(reply(0, payload), 0);
+		assert_int_equal(reply(UINT64_MAX - payload, payload), 0);
+		assert_int_equal(reply(UINT64_MAX - payload + 1, payload),
+				 OMX_COUNTER_DROP_FIELD);
+		assert_int_equal(reply(UINT64_MAX, payload),
+				 OMX_COUNTER_DROP_FIELD);
+	}
+	assert_int_equal(reply(0, 65503), 0);
+}
+
+/* 2^64 - 1 in lengths that only another layer can judge. */
+static void rndv_and_notify__any_length(void **state)
+{
+	struct frame frame;
+
+	(void)state;
+	build(&frame, OMX_WIRE_RNDV, 0);
+	put(&frame, HEAD + 24, 8, UINT64_MAX);
+	assert_int_equal(judge_whole(&frame), 0);
+	build(&frame, OMX_WIRE_NOTIFY, 0);
+	put(&frame, HEAD + 16, 8, UINT64_MAX);
+	assert_int_equal(judge_whole(&frame), 0);
+}
+
+/* ---- fuzz ---- */
+
+static u64 random_interesting(void)
+{
+	static const u64 edges[] = {
+		0, 1, 31, 32, 33, 79, 80, 255, 256, 65535, 65536, 65537,
+		0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 32,
+		1ULL << 63, UINT64_MAX - 1, UINT64_MAX,
+	};
+
+	switch (random_below(4)) {
+	case 0:
+		return random_u64();
+	case 1:
+		return random_below(300);
+	default:
+		return edges[random_below(sizeof(edges) / sizeof(edges[0]))] +
+		       random_below(3) - 1;
+	}
+}
+
+static void scramble_pull(struct frame *frame)
+{
+	u32 frame_length = random_below(65535) + 1;
+	u32 frames = random_below(33) + 1;
+
+	put(frame, PULL_FRAME_LENGTH, 2, frame_length);
+	put(frame, PULL_LENGTH, 4, frame_length * frames - random_below(frame_length));
+	put(frame, PULL_WANTED, 4, random_u64() & (UINT32_MAX >> random_below(32)));
+}
+
+/* Valid but for a few fields; the rest is noise. */
+static void build_almost_valid(struct frame *frame)
+{
+	u32 type = 1 + random_below(11);
+	u32 payload = has_payload(type) ? random_below(120) : random_percent(5);
+	u32 i, faults = random_below(3);
+
+	build(frame, type, payload);
+	if (type == OMX_WIRE_PULL)
+		scramble_pull(frame);
+	if (type == OMX_WIRE_EAGER && random_percent(50)) {
+		put(frame, EAGER_MSG_LENGTH, 4, random_interesting());
+		put(frame, EAGER_OFFSET, 4, random_interesting());
+	}
+	for (i = 0; i < faults; i++) {
+		u32 bytes = 1u << random_below(4);
+		u32 at = random_below(frame->length - bytes + 1);
+
+		put(frame, random_percent(90) ? at | 16 : at, bytes,
+		    random_interesting());
+	}
+}
+
+static void build_noise(struct frame *frame)
+{
+	u32 i;
+
+	frame->length = random_below(200);
+	for (i = 0; i < frame->length; i++)
+		frame->bytes[i] = random_u64();
+	if (random_percent(75)) {
+		put(frame, VERSION, 1, 1);
+		put(frame, TYPE, 1, random_below(13));
+	}
+	if (random_percent(50))
+		put(frame, LENGTH, 2, random_below(frame->length + 2));
+}
+
+static void validate__fuzz(void **state)
+{
+	static struct frame frame;
+	u32 seen[OMX_COUNTERS] = { 0 };
+	u32 accepted[OMX_WIRE_TYPES] = { 0 };
+	u32 i, linear, total, type;
+	int verdict;
+
+	(void)state;
+	random_seed(1);
+	for (i = 0; i < FUZZ_FRAMES; i++) {
+		if (random_percent(80))
+			build_almost_valid(&frame);
+		else
+			build_noise(&frame);
+		total = frame.length;
+		if (random_percent(10))
+			total = random_below(frame.length + 1);
+		linear = random_percent(80) ? total : random_below(total + 1);
+
+		verdict = judge(frame.bytes, linear, total);
+		if (!verdict != accepts(frame.bytes, linear, total))
+			fail_msg("frame %u, type %u: verdict %d", i,
+				 frame.bytes[TYPE], verdict);
+		seen[verdict]++;
+		if (!verdict)
+			accepted[frame.bytes[TYPE]]++;
+	}
+	/* It reached every branch, often. */
+	for (type = 1; type <= 11; type++)
+		assert_true(accepted[type] > FUZZ_FRAMES / 200);
+	assert_true(seen[OMX_COUNTER_DROP_VERSION] > FUZZ_FRAMES / 200);
+	assert_true(seen[OMX_COUNTER_DROP_TYPE] > FUZZ_FRAMES / 200);
+	assert_true(seen[OMX_COUNTER_DROP_LENGTH] > FUZZ_FRAMES / 20);
+	assert_true(seen[OMX_COUNTER_DROP_FIELD] > FUZZ_FRAMES / 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_length__known_types_only),
+		cmocka_unit_test(validate__shortest_of_each_type),
+		cmocka_unit_test(validate__truncated_at_every_byte),
+		cmocka_unit_test(validate__length_field_lies),
+		cmocka_unit_test(validate__other_versions_and_types),
+		cmocka_unit_test(validate__payload_where_none_belongs),
+		cmocka_unit_test(validate__free_fields),
+		cmocka_unit_test(hello__name_length),
+		cmocka_unit_test(eager__offset_and_length),
+		cmocka_unit_test(pull__frame_length),
+		cmocka_unit_test(pull__wanted_beyond_the_frames),
+		cmocka_unit_test(pull__offset_wraps),
+		cmocka_unit_test(pull_reply__offset_wraps),
+		cmocka_unit_test(rndv_and_notify__any_length),
+		cmocka_unit_test(validate__fuzz),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
