@@ -269,7 +269,7 @@ static void say_closed(struct omx_channel *ch)
 
 	if (READ_ONCE(ch->dead))
 		return;
-	skb = omx_channel_packet(ch, OMX_WIRE_NACK, sizeof(*nack), GFP_KERNEL);
+	skb = omx_channel_packet(ch, OMX_WIRE_NACK, 0, GFP_KERNEL);
 	if (!skb)
 		return;
 	nack = omx_packet_body(skb);

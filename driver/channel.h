@@ -129,7 +129,7 @@ void omx_channel_fail(struct omx_channel *ch, u8 status);
 /* ---- channel_send.c: any context ---- */
 /* A packet to the peer, head filled in; the sequence comes when it leaves. */
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
-				   unsigned int body, gfp_t gfp);
+				   unsigned int payload, gfp_t gfp);
 /*
  * Sends a list of sequenced packets in order, or queues them behind the
  * window.  Consumes the list.  -ENOTCONN: the channel is dead.

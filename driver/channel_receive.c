@@ -100,6 +100,7 @@ static void wake_sender(struct omx_channel *ch)
 		return;
 	ch->want_space = false;
 	omx_endpoint_post(ch->ep, &ch->space_note);
+	omx_endpoint_notify_urgent(ch->ep);
 }
 
 static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,

@@ -13,12 +13,12 @@
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
-				   unsigned int body, gfp_t gfp)
+				   unsigned int payload, gfp_t gfp)
 {
 	struct omx_wire_head *head;
 	struct sk_buff *skb;
 
-	skb = omx_packet_alloc(ch->ep->iface, ch->mac, type, body, gfp);
+	skb = omx_packet_alloc(ch->ep->iface, ch->mac, type, payload, gfp);
 	if (!skb)
 		return NULL;
 	head = omx_packet_head(skb);
@@ -115,8 +115,7 @@ void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&ch->lock);
-	skb = omx_channel_packet(ch, OMX_WIRE_ACK, sizeof(*ack),
-				 GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_channel_packet(ch, OMX_WIRE_ACK, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;		/* the peer will ask by sending again */
 	ack = omx_packet_body(skb);

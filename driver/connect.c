@@ -36,8 +36,8 @@ static void send_request(struct omx_connect *connect)
 	struct omx_wire_head *head;
 	struct sk_buff *skb;
 
-	skb = omx_packet_alloc(ep->iface, connect->mac, OMX_WIRE_CONNECT,
-			       sizeof(*body), GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_packet_alloc(ep->iface, connect->mac, OMX_WIRE_CONNECT, 0,
+			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;		/* the timer tries again */
 	head = omx_packet_head(skb);
@@ -193,8 +193,7 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	struct sk_buff *reply;
 
 	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
-				 OMX_WIRE_CONNECT_REPLY, sizeof(*body),
-				 GFP_ATOMIC | __GFP_NOWARN);
+				 OMX_WIRE_CONNECT_REPLY, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (reply) {
 		reply_head = omx_packet_head(reply);
 		reply_head->dst_endpoint = head->src_endpoint;

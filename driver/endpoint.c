@@ -17,7 +17,6 @@
 #include "receive_eager.h"
 #include "region.h"
 #include "rndv.h"
-#include "send_eager.h"
 
 /*
  * How long a rendezvous may lie in the ring before the helper thread is woken
@@ -31,7 +30,8 @@ static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
 					       helper_timer);
 	u32 tail = READ_ONCE(ep->ring.user->utail);
 
-	if ((s32)(READ_ONCE(ep->rndv_head) - tail) > 0) {
+	if ((s32)(READ_ONCE(ep->urgent_head) - tail) > 0 &&
+	    !atomic_read(&ep->waiters)) {
 		omx_count(ep->iface, HELPER_WAKEUP);
 		WRITE_ONCE(ep->helper_due, true);
 		wake_up_interruptible(&ep->helper_wait);
@@ -87,7 +87,6 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 			  CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	hash_init(ep->channels_by_peer);
 	spin_lock_init(&ep->channels_lock);
-	mutex_init(&ep->tx_lock);
 	init_tables(ep);
 	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);
 	return ep;
@@ -95,10 +94,8 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 
 static void endpoint_free(struct omx_endpoint *ep)
 {
-	omx_tx_pool_destroy(&ep->tx_pool);
 	omx_ring_destroy(&ep->ring);
 	destroy_tables(ep);
-	mutex_destroy(&ep->tx_lock);
 	put_pid(ep->owner);
 	kfree(ep);
 }
@@ -318,14 +315,12 @@ void omx_endpoint_notify(struct omx_endpoint *ep)
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-void omx_endpoint_notify_rndv(struct omx_endpoint *ep)
+void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
 {
-	bool someone_waits = wq_has_sleeper(&ep->wait);
-
-	WRITE_ONCE(ep->rndv_head, READ_ONCE(ep->ring.head));
-	if (someone_waits)
-		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
-	else if (waitqueue_active(&ep->helper_wait))
+	WRITE_ONCE(ep->urgent_head, READ_ONCE(ep->ring.head));
+	omx_endpoint_notify(ep);
+	/* The barrier pairs with prepare_to_wait() in helper_wait(). */
+	if (!atomic_read(&ep->waiters) && wq_has_sleeper(&ep->helper_wait))
 		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
 			      HRTIMER_MODE_REL_SOFT);
 }
@@ -348,16 +343,24 @@ static bool helper_has_news(struct omx_endpoint *ep,
 			    const struct omx_ioc_wait *wait)
 {
 	return READ_ONCE(ep->helper_due) ||
+	       (s32)(READ_ONCE(ep->urgent_head) - wait->head) > 0 ||
 	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
 	       omx_endpoint_is_dead(ep);
 }
 
 static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
+	long error;
+
+	atomic_inc(&ep->waiters);
 	if (wait->timeout_ms == OMX_ANY)
-		return wait_event_interruptible(ep->wait, has_news(ep, wait));
-	return wait_event_interruptible_hrtimeout(ep->wait, has_news(ep, wait),
-						  ms_to_ktime(wait->timeout_ms));
+		error = wait_event_interruptible(ep->wait, has_news(ep, wait));
+	else
+		error = wait_event_interruptible_hrtimeout(ep->wait,
+					has_news(ep, wait),
+					ms_to_ktime(wait->timeout_ms));
+	atomic_dec(&ep->waiters);
+	return error;
 }
 
 static long helper_wait(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)

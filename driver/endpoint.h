@@ -37,13 +37,6 @@ struct pid;
 #define OMX_CHANNEL_HASH_BITS	6
 #define OMX_CHANNELS_MAX	8192	/* per endpoint */
 #define OMX_HELD_MAX		(16 << 20)	/* bytes of received frames per endpoint */
-#define OMX_TX_PAGES		64	/* chunks for outgoing payload, reused */
-
-struct omx_tx_pool {
-	struct page *page[OMX_TX_PAGES];
-	unsigned int next;
-};
-
 struct omx_endpoint {
 	struct net *net;
 	struct omx_iface *iface;	/* referenced */
@@ -57,9 +50,11 @@ struct omx_endpoint {
 
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
+	atomic_t waiters;		/* ... the ones woken but not back yet included */
 	wait_queue_head_t helper_wait;	/* helper threads */
-	struct hrtimer helper_timer;	/* a rendezvous lies in the ring */
-	u32 rndv_head;			/* ring head behind the newest rendezvous */
+	struct hrtimer helper_timer;	/* what follows lies in the ring */
+	u32 urgent_head;		/* ring head behind the newest event that the
+					 * program should not keep waiting */
 	bool helper_due;
 
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
@@ -75,8 +70,6 @@ struct omx_endpoint {
 	atomic_t closed_windows;	/* channels whose peers we told to wait */
 	atomic_t next_flow;
 
-	struct mutex tx_lock;		/* the pool; process context */
-	struct omx_tx_pool tx_pool;
 	struct omx_note board_note;
 };
 
@@ -98,8 +91,8 @@ void omx_endpoints_board_changed(struct omx_iface *iface);
 struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index);
 /* Something was appended to the ring. */
 void omx_endpoint_notify(struct omx_endpoint *ep);
-/* ... and it was a rendezvous. */
-void omx_endpoint_notify_rndv(struct omx_endpoint *ep);
+/* ... and the transfer stops until the program, or its helper, has seen it. */
+void omx_endpoint_notify_urgent(struct omx_endpoint *ep);
 /* Posts a note and wakes. */
 void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note);
 

@@ -92,6 +92,12 @@ bool omx_iface_mac_is_local(struct net *net, u64 mac);
 /* OMX_BOARD_UP ... as programs see them.  Not detaching. */
 u32 omx_iface_flags(const struct omx_iface *iface);
 
+static inline bool omx_iface_has(const struct omx_iface *iface,
+				 netdev_features_t features)
+{
+	return !READ_ONCE(iface->detaching) && iface->dev->features & features;
+}
+
 static inline u64 omx_mac_read(const u8 *mac)
 {
 	return ether_addr_to_u64(mac);

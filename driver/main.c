@@ -12,6 +12,7 @@
 #include <net/net_namespace.h>
 
 #include "chardev.h"
+#include "chunk.h"
 #include "iface.h"
 #include "region.h"
 #include "version.h"
@@ -99,6 +100,7 @@ exit_iface:
 	omx_iface_exit();
 exit_region:
 	omx_region_exit();
+	omx_chunks_exit();
 	return error;
 }
 
@@ -109,6 +111,7 @@ static void __exit omx_exit(void)
 	omx_chardev_exit();
 	omx_iface_exit();
 	omx_region_exit();
+	omx_chunks_exit();
 	pr_info("unloaded\n");
 }
 

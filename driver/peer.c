@@ -219,7 +219,7 @@ static void say(struct omx_iface *iface, enum omx_wire_type type, u64 to, u8 fla
 		return;
 	omx_iface_copy_name(iface, name);
 	length = strlen(name);
-	skb = omx_packet_alloc(iface, to, type, sizeof(*hello) + length,
+	skb = omx_packet_alloc(iface, to, type, length,
 			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb) {
 		omx_count(iface, DROP_NO_MEMORY);

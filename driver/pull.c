@@ -98,8 +98,7 @@ static void add_request(struct omx_pull *pull,
 	struct omx_wire_pull *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(pull->ch, OMX_WIRE_PULL, sizeof(*body),
-				 GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_channel_packet(pull->ch, OMX_WIRE_PULL, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;		/* as good as lost: the timer asks again */
 	body = omx_packet_body(skb);
@@ -293,8 +292,7 @@ static struct sk_buff *make_notify(struct omx_pull *pull)
 	struct omx_wire_notify *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(pull->ch, OMX_WIRE_NOTIFY, sizeof(*body),
-				 GFP_KERNEL);
+	skb = omx_channel_packet(pull->ch, OMX_WIRE_NOTIFY, 0, GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	body = omx_packet_body(skb);

@@ -22,15 +22,16 @@ struct request {
 	u32 wanted;
 	u32 frame_length;
 	__be32 pull;
+	bool scatter;			/* the device sends page fragments as they are */
 };
 
-static struct sk_buff *packet(const struct request *request, u64 offset, u32 linear)
+static struct sk_buff *packet(const struct request *request, u64 offset, u32 payload)
 {
 	struct omx_wire_pull_reply *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(request->ch, OMX_WIRE_PULL_REPLY,
-				 sizeof(*body) + linear, GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_channel_packet(request->ch, OMX_WIRE_PULL_REPLY, payload,
+				 GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	body = omx_packet_body(skb);
@@ -39,7 +40,7 @@ static struct sk_buff *packet(const struct request *request, u64 offset, u32 lin
 	return skb;
 }
 
-/* Many small segments do not fit into fragments: copy them together. */
+/* For devices that want their frames in one piece, and for many small segments. */
 static struct sk_buff *copied_frame(const struct request *request, u64 offset,
 				    u32 length)
 {
@@ -56,8 +57,11 @@ static struct sk_buff *copied_frame(const struct request *request, u64 offset,
 
 static struct sk_buff *frame(const struct request *request, u64 offset, u32 length)
 {
-	struct sk_buff *skb = packet(request, offset, 0);
+	struct sk_buff *skb;
 
+	if (!request->scatter)
+		return copied_frame(request, offset, length);
+	skb = packet(request, offset, 0);
 	if (!skb)
 		return NULL;
 	if (!omx_region_attach(request->region, offset, length, skb)) {
@@ -92,8 +96,7 @@ static void refuse(struct omx_channel *ch, __be32 pull)
 	struct omx_wire_nack *nack;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(ch, OMX_WIRE_NACK, sizeof(*nack),
-				 GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_channel_packet(ch, OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;
 	nack = omx_packet_body(skb);
@@ -114,6 +117,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		.wanted = be32_to_cpu(body->wanted),
 		.frame_length = be16_to_cpu(body->frame_length),
 		.pull = body->pull,
+		.scatter = omx_iface_has(iface, NETIF_F_SG),
 	};
 	u64 length;
 

@@ -25,8 +25,7 @@ static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status
 	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_REPLY)
 		return;
 	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
-				 OMX_WIRE_NACK, sizeof(*nack),
-				 GFP_ATOMIC | __GFP_NOWARN);
+				 OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!reply)
 		return;
 	reply_head = omx_packet_head(reply);

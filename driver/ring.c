@@ -6,6 +6,9 @@
 
 #include "ring.h"
 
+/* Slots that messages leave to notes, so that answers always get through. */
+#define FOR_NOTES	(OMX_RING_SLOTS / 16)
+
 static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
 static_assert(sizeof(struct omx_ring_kernel) <= PAGE_SIZE);
 static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
@@ -116,8 +119,9 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
 
 	spin_lock_bh(&ring->lock);
-	/* Messages do not overtake notes of their channel's fate. */
-	if (list_empty(&ring->backlog))
+	/* Messages overtake no note, and leave room for some. */
+	if (list_empty(&ring->backlog) &&
+	    omx_ring_room(ring) >= event->slots + FOR_NOTES)
 		slot = reserve(ring, event->slots);
 	if (slot) {
 		*slot = *event;

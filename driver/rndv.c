@@ -35,7 +35,7 @@ static struct sk_buff *make_packet(struct omx_channel *ch,
 	struct omx_wire_rndv *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(ch, OMX_WIRE_RNDV, sizeof(*body), GFP_KERNEL);
+	skb = omx_channel_packet(ch, OMX_WIRE_RNDV, 0, GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	body = omx_packet_body(skb);
@@ -197,7 +197,7 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 
 	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0))
 		return false;
-	omx_endpoint_notify_rndv(ch->ep);
+	omx_endpoint_notify_urgent(ch->ep);
 	consume_skb(skb);
 	return true;
 }

@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/netdevice.h>
 
+#include "chunk.h"
 #include "iface.h"
 #include "send.h"
 
-struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
-				 enum omx_wire_type type, unsigned int body,
-				 gfp_t gfp)
+/* Longer frames are built on chunks. */
+#define SMALL_FRAME	(256 - ETH_HLEN)
+
+/*
+ * Room in front for what drivers may push.  Sequenced packets are kept while
+ * their clone travels, so the small ones are allocated as such a pair.
+ */
+static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
+				   gfp_t gfp)
 {
-	unsigned int length = sizeof(struct omx_wire_head) + body;
-	struct omx_wire_head *head;
-	struct ethhdr *eth;
+	unsigned int headroom = NET_SKB_PAD - ETH_HLEN % 4;
+	bool kept = type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY;
 	struct sk_buff *skb;
 
-	/* Sequenced packets are kept while their clone travels. */
-	skb = __alloc_skb(LL_MAX_HEADER + ETH_HLEN + length, gfp,
-			  type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY ?
-			  SKB_ALLOC_FCLONE : 0, NUMA_NO_NODE);
+	if (length > SMALL_FRAME)
+		skb = omx_chunk_skb(headroom + ETH_HLEN + length);
+	else
+		skb = __alloc_skb(headroom + ETH_HLEN + length, gfp,
+				  kept ? SKB_ALLOC_FCLONE : 0, NUMA_NO_NODE);
+	if (skb)
+		skb_reserve(skb, headroom);
+	return skb;
+}
+
+struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
+				 enum omx_wire_type type, unsigned int payload,
+				 gfp_t gfp)
+{
+	unsigned int header = omx_wire_header_length(type);
+	struct sk_buff *skb = frame_alloc(type, header + payload, gfp);
+	struct omx_wire_head *head;
+	struct ethhdr *eth;
+
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, LL_MAX_HEADER);
 	skb_reset_mac_header(skb);
 	eth = skb_put(skb, ETH_HLEN);
 	u64_to_ether_addr(dst_mac, eth->h_dest);
@@ -28,10 +48,11 @@ struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 	skb_set_network_header(skb, ETH_HLEN);
 	skb->protocol = cpu_to_be16(omx_ethertype);
 
-	head = skb_put_zero(skb, length);
+	head = skb_put_zero(skb, header);
+	skb_put(skb, payload);
 	head->version = OMX_WIRE_VERSION;
 	head->type = type;
-	head->length = cpu_to_be16(length);
+	head->length = cpu_to_be16(header + payload);
 	return skb;
 }
 

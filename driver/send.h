@@ -12,11 +12,13 @@
 struct omx_iface;
 
 /*
- * A frame with room for body bytes behind the head: Ethernet header and head
- * are filled (endpoints and sessions 0), body is zeroed, length set.  Any context.
+ * A frame of this type with `payload` bytes behind its body: Ethernet header
+ * and head are filled (endpoints and sessions 0), the body is zeroed, the
+ * payload is the caller's to fill.  Any context, but NULL is more likely with
+ * GFP_ATOMIC.
  */
 struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
-				 enum omx_wire_type type, unsigned int body,
+				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp);
 
 /*

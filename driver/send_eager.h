@@ -6,9 +6,7 @@
 #define OMX_SEND_EAGER_H
 
 struct omx_endpoint;
-struct omx_tx_pool;
 
 long omx_send_eager(struct omx_endpoint *ep, void __user *arg);
-void omx_tx_pool_destroy(struct omx_tx_pool *pool);
 
 #endif

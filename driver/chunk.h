@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory for outgoing frames that comes back.  A page from the allocator is
+ * cleared first (init_on_alloc), which for a jumbo frame costs more than
+ * filling it; chunks go round instead, per CPU.
+ */
+#ifndef OMX_CHUNK_H
+#define OMX_CHUNK_H
+
+#include <linux/skbuff.h>
+
+/*
+ * An empty linear skb with room for `size` bytes, headroom included.
+ * Any context.
+ */
+struct sk_buff *omx_chunk_skb(unsigned int size);
+
+void omx_chunks_exit(void);
+
+#endif
