@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # the settings come from the host
 # What the guest's init, the nodes and the test runner share.
 
 kernel_log=/run/lab/kmsg

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # the settings come from the host
 # The nodes of a guest.
 #
 #	2 nodes:  node1 [eth0]--veth--[eth0] node2

@@ -48,7 +48,7 @@ prepare_check() {
 	mkdir -p "$build/runs"
 	logs=$(mktemp -d "$build/runs/check.XXXXXX")
 	chmod 755 "$logs"
-	ln -sfn "${logs#"$build/"}" "$build/logs"
+	[ -n "${LAB_CASES:-}" ] || ln -sfn "${logs#"$build/"}" "$build/logs"
 	ensure_kernel
 	driver_build=$build/driver-$kver
 	[ -n "${LAB_CASES:-}" ] || build_all
@@ -63,13 +63,13 @@ check_group() {
 	esac
 }
 
-# result NAME STATUS SECONDS LOG [LABEL]
+# result NAME STATUS SECONDS LOG [LABEL]; SECONDS may be empty
 result() {
-	local shown="$1${5:+ [$5]}"
+	local shown="$1${5:+ [$5]}" time=${3:+ ($3 s)}
 	case $2 in
 	0)
 		passed=$((passed + 1))
-		echo "PASS $shown ($3 s)"
+		echo "PASS $shown$time"
 		;;
 	77)
 		skipped=$((skipped + 1))
@@ -77,7 +77,7 @@ result() {
 		;;
 	*)
 		failed=$((failed + 1))
-		echo "FAIL $shown ($3 s, status $2)"
+		echo "FAIL $shown$time: status $2"
 		tail -n 40 "$4" | sed 's/^/    /'
 		;;
 	esac
@@ -117,7 +117,7 @@ unit_result() {
 	SKIP*) status=77 ;;
 	esac
 	log=$(find "$build/user" -path "*/${name%% *}.log" -newer "$logs/unit" | head -n 1)
-	result "unit/$name" "$status" "-" "${log:-/dev/null}"
+	result "unit/$name" "$status" "" "${log:-/dev/null}"
 }
 
 # ---- tests in guests ----
@@ -188,13 +188,13 @@ run_pending() {
 	cut -d ' ' -f 2 "$log.events" | sort -u >"$log.seen"
 	if [ -n "$started" ]; then
 		cat "$log.log" >>"$logs/$started/log"
-		result "$started" "$status" - "$logs/$started/log" "$options"
+		result "$started" "$status" "" "$logs/$started/log" "$options"
 	elif [ ! -s "$log.events" ]; then
 		# no test began, and none would
 		fail_pending "$status" "$log.log" "$options"
 		return
 	elif [ "$status" != 0 ] && ! grep -qE '^done [^ ]+ (1|[2-9]|[1-9][0-9]+) ' "$log.events"; then
-		result "$group/end-of-guest" "$status" - "$log.log" "$options"
+		result "$group/end-of-guest" "$status" "" "$log.log" "$options"
 	fi
 	drop_pending "$log.seen"
 }
@@ -239,7 +239,7 @@ unfinished() {
 fail_pending() {
 	local run
 	for run in "${pending[@]}"; do
-		result "$(field "$run" 2)" "$1" - "$2" "$3"
+		result "$(field "$run" 2)" "$1" "" "$2" "$3"
 	done
 	pending=()
 }

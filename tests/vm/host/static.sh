@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # Group "build" of ./lab check: what compilers and checkers say.
 
+# What checkpatch says of version checks in compat.h and of tables by macro.
+style_exceptions=LINUX_VERSION_CODE,CONSTANT_COMPARISON,COMPLEX_MACRO,BRACKET_SPACE
+
 check_build() {
 	on_host build/driver-warnings driver_warnings
 	on_host build/driver-style driver_style
@@ -25,7 +28,7 @@ driver_style() {
 	[ -e "$checkpatch/checkpatch.pl" ] || locked "$cache/lock" fetch_checkpatch "$checkpatch"
 	"$checkpatch/checkpatch.pl" --no-tree --no-summary --terse --quiet --show-types \
 		--max-line-length=100 \
-		--ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE,PREFER_DEFINED_ATTRIBUTE_MACRO \
+		--ignore "$style_exceptions" \
 		-f "$top"/driver/*.[ch]
 }
 
@@ -39,9 +42,10 @@ fetch_checkpatch() {
 	for name in checkpatch.pl spelling.txt const_structs.checkpatch; do
 		echo "$source/scripts/$name"
 	done >"$new/names"
-	# tar would read on to the archive's end after the last of the three
-	dpkg --fsys-tarfile "$new"/*.deb | tar -xO "./usr/src/$source.tar.xz" |
-		tar -xJ -C "$new" --strip-components=2 -T "$new/names" --occurrence=1 || exit
+	# The last tar ends after the third of them, and the others complain.
+	dpkg --fsys-tarfile "$new"/*.deb 2>/dev/null | tar -xO "./usr/src/$source.tar.xz" |
+		tar -xJ -C "$new" --strip-components=2 -T "$new/names" --occurrence=1 || true
+	[ -s "$new/const_structs.checkpatch" ] && [ -s "$new/checkpatch.pl" ] || exit
 	rm "$new"/*.deb
 	rm -rf "$1"
 	mv "$new" "$1"
@@ -52,5 +56,5 @@ shell_scripts() {
 	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
 		head -n 2 "$file" | grep -aqE '^#!.*/(bash|sh|busybox sh)|shellcheck shell=' &&
 			echo "$file"
-	done | xargs shellcheck
+	done | xargs shellcheck --severity=warning
 }

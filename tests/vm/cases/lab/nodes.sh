@@ -23,12 +23,12 @@ node 2 sh -c 'exit 5' || status=$?
 [ "$(su nobody -s /bin/sh -c 'node 2 id -un')" = nobody ]
 
 # a background job is the command itself: signals reach it
-node 2 sleep 1000 &
+node 2 sleep 98765 &
 sleep 0.5
 kill $!
 wait $! || status=$?
 [ "$status" = 143 ]
-! node 2 pgrep -x sleep
+! node 2 pgrep -fx 'sleep 98765' || exit 1
 
 echo from-node2 | node 2 sh -c 'cat >"$LAB_OUT/file"'
 [ "$(cat "$LAB_OUT/file")" = from-node2 ]

@@ -10,7 +10,7 @@ set -u
 expect() {
 	local want=$1 status
 	echo "### $2, expecting $want"
-	"$LAB" run --no-module --timeout 15 bash -c "$2"
+	"$LAB" run --no-module --timeout 5 bash -c "$2"
 	status=$?
 	[[ " $want " = *" $status "* ]] || { echo "status $status" && exit 1; }
 }

@@ -4,8 +4,9 @@
 # writes elsewhere does not.
 # lab: --host
 set -u
-export LAB_OUT=$LAB_OUT/files
-cat >"${LAB_OUT%/files}/script" <<'END'
+script=$LAB_OUT.script
+export LAB_OUT=$LAB_OUT.files
+cat >"$script" <<'END'
 echo "args: $#: $2"
 echo "an error" >&2
 echo data >"$LAB_OUT/file"
@@ -13,7 +14,6 @@ touch /tmp/from-a-guest "$(dirname "$0")/from-a-guest"
 sleep 1000 &
 exit 3
 END
-script=${LAB_OUT%/files}/script
 "$LAB" run --no-module "$script" one 'two  words' >"$script.out" 2>"$script.err"
 status=$?
 cat "$script.out" "$script.err"
