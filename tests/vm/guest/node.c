@@ -480,6 +480,7 @@ static pid_t start_command(const struct request *request, char *strings, const c
 {
 	char *at = strings, *directory = *split_strings(&at, 1);
 	char **argv = split_strings(&at, request->argc);
+	const char *self;
 	pid_t pid = fork();
 
 	if (pid)
@@ -489,7 +490,9 @@ static pid_t start_command(const struct request *request, char *strings, const c
 	dup2(input, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
+	self = getenv("LAB_MACHINE");
 	environ = split_strings(&at, request->envc);
+	setenv("LAB_MACHINE", self ? self : "", 1);
 	become(request);
 	enter_directory(directory);
 	run_command(argv);

@@ -51,7 +51,7 @@ prepare_check() {
 	[ -n "${LAB_CASES:-}" ] || ln -sfn "${logs#"$build/"}" "$build/logs"
 	ensure_kernel
 	driver_build=$build/driver-$kver
-	[ -n "${LAB_CASES:-}" ] || build_all
+	build_all
 }
 
 check_group() {
