@@ -8,9 +8,9 @@ problems=/run/lab/problems
 problem() { echo "$*" >>"$problems"; }
 
 mount_kernel_views() {
-	mount -t cgroup2 cgroup2 /sys/fs/cgroup
-	mount -t debugfs debugfs /sys/kernel/debug
-	mount -t tracefs tracefs /sys/kernel/tracing
+	mount -t cgroup2 cgroup2 /sys/fs/cgroup &&
+		mount -t debugfs debugfs /sys/kernel/debug &&
+		mount -t tracefs tracefs /sys/kernel/tracing
 }
 
 use_module() { [ "$module" = yes ]; }

@@ -52,8 +52,7 @@ fetch_kernel() {
 
 download_image() {
 	apt-get download -q "linux-image-$kver" >&2 && return
-	say "refreshing the package lists"
-	as_root apt-get update -q >&2 || true
+	refresh_lists
 	apt-get download -q "linux-image-$kver" >&2
 }
 

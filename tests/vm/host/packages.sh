@@ -8,8 +8,8 @@ packages=(
 	pkg-config
 	linux-headers-amd64
 	# a guest
-	busybox-static cpio ethtool iproute2 kmod procps qemu-system-x86
-	util-linux xz-utils
+	busybox-static cpio ethtool iproute2 kmod mount procps
+	qemu-system-x86 util-linux xz-utils
 )
 
 # check's own: static checkers, and what unpacks checkpatch
@@ -26,13 +26,21 @@ missing_packages() {
 	printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$installed") || true
 }
 
-install_packages() {
-	export DEBIAN_FRONTEND=noninteractive
-	as_root apt-get install -y -q --no-install-recommends "$@" >&2 && return
+refresh_lists() {
 	say "refreshing the package lists"
 	as_root apt-get update -q >&2 || true
-	as_root apt-get install -y -q --no-install-recommends "$@" >&2
 }
+
+# Lists may be absent, or so old that what they name is gone.
+install_packages() {
+	export DEBIAN_FRONTEND=noninteractive
+	apt-cache show "$@" >/dev/null 2>&1 || refresh_lists
+	apt_install "$@" && return
+	refresh_lists
+	apt_install "$@"
+}
+
+apt_install() { as_root apt-get install -y -q --no-install-recommends "$@" >&2; }
 
 ensure_packages() {
 	local missing
