@@ -99,11 +99,25 @@ int omx_buffer_read(struct omx_buffer_iter *iter, void *to, u32 length)
 	return 0;
 }
 
+/* The general way, for payload in page fragments. */
+static int copy_fragments(u64 address, const struct sk_buff *skb, int offset,
+			  u32 length)
+{
+	struct iovec iov = {
+		.iov_base = (void __user *)(uintptr_t)address,
+		.iov_len = length,
+	};
+	struct iov_iter to;
+
+	if (!access_ok(iov.iov_base, length))
+		return -EFAULT;
+	iov_iter_init(&to, ITER_DEST, &iov, 1, length);
+	return skb_copy_datagram_iter(skb, offset, &to, length);
+}
+
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {
-	struct iov_iter to;
-	struct iovec iov;
 	u64 address;
 	u32 piece;
 
@@ -111,13 +125,13 @@ int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb
 		piece = step(iter, length, &address);
 		if (!piece)
 			return -EFAULT;
-		iov.iov_base = (void __user *)(uintptr_t)address;
-		iov.iov_len = piece;
-		if (!access_ok(iov.iov_base, piece))
+		if (offset + piece > skb_headlen(skb)) {
+			if (copy_fragments(address, skb, offset, piece))
+				return -EFAULT;
+		} else if (copy_to_user((void __user *)(uintptr_t)address,
+					skb->data + offset, piece)) {
 			return -EFAULT;
-		iov_iter_init(&to, ITER_DEST, &iov, 1, piece);
-		if (skb_copy_datagram_iter(skb, offset, &to, piece))
-			return -EFAULT;
+		}
 	}
 	return 0;
 }

@@ -56,6 +56,17 @@ struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
 	return NULL;
 }
 
+static void fill_template(struct omx_channel *ch)
+{
+	struct omx_wire_head *head = &ch->template.head;
+
+	omx_packet_template_init(&ch->template, ch->ep->iface, ch->mac);
+	head->dst_endpoint = cpu_to_be16(ch->peer_endpoint);
+	head->src_endpoint = cpu_to_be16(ch->ep->index);
+	head->dst_session = cpu_to_be32(ch->peer_session);
+	head->src_session = cpu_to_be32(ch->ep->session);
+}
+
 static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 					 u16 endpoint, u32 session)
 {
@@ -68,10 +79,11 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->mac = mac;
 	ch->peer_endpoint = endpoint;
 	ch->peer_session = session;
+	fill_template(ch);
 	ch->local = omx_iface_mac_is_local(ep->net, mac);
 	ch->mtu_generation = READ_ONCE(ep->iface->peers.generation) - 1;
 	spin_lock_init(&ch->lock);
-	omx_tx_start(&ch->tx, atomic_inc_return(&ep->next_flow) ?: 1);
+	omx_tx_start(&ch->tx, (u16)atomic_inc_return(&ep->next_flow) ?: 1);
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer, 0);
 	ch->heard = jiffies;

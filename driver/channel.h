@@ -20,6 +20,7 @@
 #include <linux/timer.h>
 
 #include "ring.h"
+#include "send.h"
 #include "sequence.h"
 
 struct omx_endpoint;
@@ -39,6 +40,7 @@ struct omx_channel {
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_endpoint *ep;
+	struct omx_packet_template template;
 	u64 mac;
 	u32 peer_session;
 	u16 peer_endpoint;

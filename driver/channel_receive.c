@@ -103,19 +103,31 @@ static void wake_sender(struct omx_channel *ch)
 	omx_endpoint_notify_urgent(ch->ep);
 }
 
+/* Acknowledged packets: their heads go to the next frames built on chunks. */
+static void free_acked(struct sk_buff_head *freed)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(freed)))
+		napi_consume_skb(skb, 1);
+}
+
 static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 		     struct sk_buff_head *out, struct sk_buff_head *freed)
 {
 	u32 first = ch->tx.acked + 1;
 	bool opened;
-	int newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
+	int newly;
 
+	/* Frames of one message repeat what the first has said. */
+	if (flow == ch->tx.flow && ack == ch->tx.acked && ack + window == ch->tx.limit)
+		return;
+	newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly < 0) {
 		omx_count(ch->ep->iface, DROP_ACK);
 		return;
 	}
 	if (newly) {
-		ch->rtt.backoff = 0;
 		mark_acked(ch, first, newly, freed);
 		ch->retransmit_at = jiffies +
 			usecs_to_jiffies(omx_rtt_timeout_us(&ch->rtt));
@@ -308,7 +320,7 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	spin_unlock(&ch->lock);
 
 	omx_channel_xmit(ch, &out);
-	__skb_queue_purge(&freed);
+	free_acked(&freed);
 }
 
 void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
@@ -343,7 +355,7 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	kfree_skb(skb);
 	omx_channel_xmit(ch, &out);
-	__skb_queue_purge(&freed);
+	free_acked(&freed);
 }
 
 void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,

@@ -15,18 +15,7 @@
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
 				   unsigned int payload, gfp_t gfp)
 {
-	struct omx_wire_head *head;
-	struct sk_buff *skb;
-
-	skb = omx_packet_alloc(ch->ep->iface, ch->mac, type, payload, gfp);
-	if (!skb)
-		return NULL;
-	head = omx_packet_head(skb);
-	head->dst_endpoint = cpu_to_be16(ch->peer_endpoint);
-	head->src_endpoint = cpu_to_be16(ch->ep->index);
-	head->dst_session = cpu_to_be32(ch->peer_session);
-	head->src_session = cpu_to_be32(ch->ep->session);
-	return skb;
+	return omx_packet_make(&ch->template, type, payload, gfp);
 }
 
 /* Starts the timer or moves it earlier; later is what its handler decides. */

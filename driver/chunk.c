@@ -64,11 +64,10 @@ struct sk_buff *omx_chunk_skb(unsigned int size)
 
 	local_bh_disable();
 	page = take(this_cpu_ptr(&pools[i]), orders[i]);
+	/* Its head comes from the cache that napi_consume_skb() fills. */
+	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;
 	local_bh_enable();
-	if (!page)
-		return NULL;
-	skb = build_skb(page_address(page), PAGE_SIZE << orders[i]);
-	if (!skb)
+	if (page && !skb)
 		put_page(page);
 	return skb;
 }

@@ -31,7 +31,7 @@ static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
 	u32 tail = READ_ONCE(ep->ring.user->utail);
 
 	if ((s32)(READ_ONCE(ep->urgent_head) - tail) > 0 &&
-	    !atomic_read(&ep->waiters)) {
+	    !atomic_read(&ep->attending)) {
 		omx_count(ep->iface, HELPER_WAKEUP);
 		WRITE_ONCE(ep->helper_due, true);
 		wake_up_interruptible(&ep->helper_wait);
@@ -320,7 +320,7 @@ void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
 	WRITE_ONCE(ep->urgent_head, READ_ONCE(ep->ring.head));
 	omx_endpoint_notify(ep);
 	/* The barrier pairs with prepare_to_wait() in helper_wait(). */
-	if (!atomic_read(&ep->waiters) && wq_has_sleeper(&ep->helper_wait))
+	if (!atomic_read(&ep->attending) && wq_has_sleeper(&ep->helper_wait))
 		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
 			      HRTIMER_MODE_REL_SOFT);
 }
@@ -352,14 +352,14 @@ static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wa
 {
 	long error;
 
-	atomic_inc(&ep->waiters);
+	atomic_inc(&ep->attending);
 	if (wait->timeout_ms == OMX_ANY)
 		error = wait_event_interruptible(ep->wait, has_news(ep, wait));
 	else
 		error = wait_event_interruptible_hrtimeout(ep->wait,
 					has_news(ep, wait),
 					ms_to_ktime(wait->timeout_ms));
-	atomic_dec(&ep->waiters);
+	atomic_dec(&ep->attending);
 	return error;
 }
 

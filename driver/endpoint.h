@@ -50,7 +50,7 @@ struct omx_endpoint {
 
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
-	atomic_t waiters;		/* ... the ones woken but not back yet included */
+	atomic_t attending;		/* threads that look at the ring once they are back */
 	wait_queue_head_t helper_wait;	/* helper threads */
 	struct hrtimer helper_timer;	/* what follows lies in the ring */
 	u32 urgent_head;		/* ring head behind the newest event that the

@@ -14,6 +14,7 @@
 #include "chardev.h"
 #include "chunk.h"
 #include "iface.h"
+#include "offload.h"
 #include "region.h"
 #include "version.h"
 
@@ -86,9 +87,10 @@ static int __init omx_init(void)
 	error = omx_region_init();
 	if (error)
 		return error;
+	omx_offload_init();
 	error = omx_iface_init();
 	if (error)
-		goto exit_region;
+		goto exit_offload;
 	error = omx_chardev_init();
 	if (error)
 		goto exit_iface;
@@ -98,7 +100,8 @@ static int __init omx_init(void)
 
 exit_iface:
 	omx_iface_exit();
-exit_region:
+exit_offload:
+	omx_offload_exit();
 	omx_region_exit();
 	omx_chunks_exit();
 	return error;
@@ -110,6 +113,7 @@ static void __exit omx_exit(void)
 	end_commands();
 	omx_chardev_exit();
 	omx_iface_exit();
+	omx_offload_exit();
 	omx_region_exit();
 	omx_chunks_exit();
 	pr_info("unloaded\n");

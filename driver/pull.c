@@ -468,9 +468,13 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		omx_channel_put(ch);
 		return -ENOMEM;
 	}
+	/* The transfer may run right here, in softirq: no helper is needed. */
+	atomic_inc(&ep->attending);
+	hrtimer_try_to_cancel(&ep->helper_timer);
 	error = take_region(ep, pull, ioc.region);
 	if (!error)
 		error = start(ep, pull);
+	atomic_dec(&ep->attending);
 	if (error) {
 		kfree(pull->note);
 		kfree_skb(pull->notify);
@@ -574,36 +578,50 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	}
 }
 
-/* Returns whether the pull is complete with this frame. */
-static bool take_frame(struct omx_pull *pull, struct sk_buff *skb,
+static void take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *skb,
+		       int skb_offset, u32 length, struct sk_buff_head *out)
+{
+	struct omx_iface *iface = pull->ep->iface;
+	u64 block;
+
+	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
+	case OMX_PULL_MISFIT:
+		omx_count(iface, DROP_PULL_FRAME);
+		return;
+	case OMX_PULL_DUPLICATE:
+		omx_count(iface, DROP_PULL_DUPLICATE);
+		return;
+	case OMX_PULL_NEW:
+		break;
+	}
+	if (!omx_region_fill(pull->region, offset, skb, skb_offset, length)) {
+		omx_count(iface, DROP_PULL_FAULT);
+		return;
+	}
+	advance(pull, offset, block, out);
+}
+
+/*
+ * Takes the frames of a reply in, of which a software device may hand us
+ * several at once.  Returns whether the pull is complete with them.
+ */
+static bool take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		       struct sk_buff_head *out)
 {
 	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
 	u64 offset = be64_to_cpu(body->offset);
-	struct omx_iface *iface = pull->ep->iface;
-	u32 length = skb->len - REPLY_HEADER;
-	u64 block;
+	u32 frame = pull->window.frame_length;
+	u32 at = REPLY_HEADER, length;
 
 	lockdep_assert_held(&pull->lock);
 	if (pull->state != ACTIVE) {
-		omx_count(iface, DROP_PULL_HANDLE);
+		omx_count(pull->ep->iface, DROP_PULL_HANDLE);
 		return false;
 	}
-	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
-	case OMX_PULL_MISFIT:
-		omx_count(iface, DROP_PULL_FRAME);
-		return false;
-	case OMX_PULL_DUPLICATE:
-		omx_count(iface, DROP_PULL_DUPLICATE);
-		return false;
-	case OMX_PULL_NEW:
-		break;
+	for (; at < skb->len; at += length, offset += length) {
+		length = min(skb->len - at, frame);
+		take_frame(pull, offset, skb, at, length, out);
 	}
-	if (!omx_region_fill(pull->region, offset, skb, REPLY_HEADER, length)) {
-		omx_count(iface, DROP_PULL_FAULT);
-		return false;
-	}
-	advance(pull, offset, block, out);
 	if (!omx_pull_window_done(&pull->window))
 		return false;
 	pull->state = DONE;
@@ -625,9 +643,9 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
 	spin_lock(&pull->lock);
-	complete = take_frame(pull, skb, &out);
+	complete = take_reply(pull, skb, &out);
 	spin_unlock(&pull->lock);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
 	xmit(pull, &out);
 	if (complete)
 		conclude(pull, OMX_STATUS_OK);

@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "endpoint.h"
 #include "iface.h"
+#include "offload.h"
 #include "pull.h"
 #include "region.h"
 #include "rndv.h"
@@ -23,6 +24,7 @@ struct request {
 	u32 frame_length;
 	__be32 pull;
 	bool scatter;			/* the device sends page fragments as they are */
+	u32 frames_max;			/* in one skb */
 };
 
 static struct sk_buff *packet(const struct request *request, u64 offset, u32 payload)
@@ -55,21 +57,60 @@ static struct sk_buff *copied_frame(const struct request *request, u64 offset,
 	return skb;
 }
 
-static struct sk_buff *frame(const struct request *request, u64 offset, u32 length)
+static struct sk_buff *scattered_frames(const struct request *request, u64 offset,
+					u32 length)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = packet(request, offset, 0);
 
-	if (!request->scatter)
-		return copied_frame(request, offset, length);
-	skb = packet(request, offset, 0);
 	if (!skb)
 		return NULL;
 	if (!omx_region_attach(request->region, offset, length, skb)) {
 		kfree_skb(skb);
-		return copied_frame(request, offset, length);
+		return NULL;
 	}
 	omx_packet_head(skb)->length = cpu_to_be16(REPLY_HEADER + length);
+	if (length > request->frame_length)
+		omx_offload_mark(skb, request->frame_length,
+				 DIV_ROUND_UP(length, request->frame_length));
 	return skb;
+}
+
+/* How many frames from the first wanted one on may travel together. */
+static u32 run_of(const struct request *request, u32 wanted)
+{
+	u32 run = ffz((u64)wanted >> __ffs(wanted));
+
+	return min(run, request->frames_max);
+}
+
+/*
+ * Sends frames from the first wanted one on; returns how many, 0: none could
+ * be made.
+ */
+static u32 send_some(struct omx_iface *iface, const struct request *request,
+		     u32 wanted)
+{
+	u32 start = __ffs(wanted) * request->frame_length;
+	u32 frames = request->scatter ? run_of(request, wanted) : 1;
+	u64 offset = request->offset + start;
+	struct sk_buff *skb = NULL;
+	u32 length = 0;
+
+	for (; request->scatter && !skb && frames; frames /= 2) {
+		length = min(frames * request->frame_length, request->length - start);
+		skb = scattered_frames(request, offset, length);
+		if (skb)
+			break;
+	}
+	if (!skb) {
+		frames = 1;
+		length = min(request->frame_length, request->length - start);
+		skb = copied_frame(request, offset, length);
+	}
+	if (!skb)
+		return 0;
+	omx_packet_xmit(iface, skb);
+	return frames;
 }
 
 /* At most OMX_BLOCK_FRAMES. */
@@ -78,16 +119,14 @@ static void reply(struct omx_iface *iface, const struct request *request)
 	u32 wanted = request->wanted;
 
 	while (wanted) {
-		u32 start = __ffs(wanted) * request->frame_length;
-		u32 length = min(request->frame_length, request->length - start);
-		struct sk_buff *skb = frame(request, request->offset + start, length);
+		u32 sent = send_some(iface, request, wanted);
 
-		if (!skb) {
+		if (!sent) {
 			omx_count(iface, DROP_NO_MEMORY);
 			return;		/* the puller asks again */
 		}
-		omx_packet_xmit(iface, skb);
-		wanted &= wanted - 1;
+		for (; sent; sent--)
+			wanted &= wanted - 1;
 	}
 }
 
@@ -118,6 +157,8 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		.frame_length = be16_to_cpu(body->frame_length),
 		.pull = body->pull,
 		.scatter = omx_iface_has(iface, NETIF_F_SG),
+		.frames_max = omx_offload_frames(iface,
+						 be16_to_cpu(body->frame_length)),
 	};
 	u64 length;
 

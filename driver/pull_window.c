@@ -51,6 +51,7 @@ void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
 			    window->next_block * OMX_BLOCK_FRAMES;
 
 	if (!window->outstanding) {
+		window->heard_at = now;
 		window->measured_at = now;
 		window->measured_frames = 0;
 	}
@@ -97,6 +98,7 @@ void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number
 	window->outstanding--;
 	window->frames_left--;
 	window->measured_frames++;
+	window->heard_at = now;
 	while (window->first_block < window->next_block &&
 	       !block_at(window, window->first_block)->missing)
 		window->first_block++;
@@ -142,6 +144,8 @@ bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request)
 {
+	if ((s32)(now - window->heard_at - patience) < 0)
+		return false;
 	return ask_again(window, window->next_block, now, patience, request);
 }
 
@@ -150,7 +154,7 @@ void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
 	u32 elapsed = now - window->measured_at;
 	u64 frames;
 
-	if (!elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
+	if (!rtt_min || !elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
 		return;
 	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
 	window->limit = clamp_t(u64, div_u64(frames, OMX_BLOCK_FRAMES) + 1,

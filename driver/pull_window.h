@@ -35,6 +35,7 @@ struct omx_pull_window {
 	u32 frame_length;
 	u32 outstanding;	/* frames asked for, not arrived */
 	u32 limit;
+	u32 heard_at;		/* a frame arrived, or the first were asked for */
 	u32 measured_at;	/* the delivery rate: since then ... */
 	u32 measured_frames;	/* ... that many frames */
 	struct omx_pull_block block[OMX_PULL_BLOCKS];
@@ -77,7 +78,7 @@ static inline bool omx_pull_window_done(const struct omx_pull_window *window)
  */
 bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 			 u32 patience, struct omx_pull_request *request);
-/* The oldest incomplete block asked for longer ago than that. */
+/* Silence: nothing arrived for so long.  The oldest block asked for before that. */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);
 /* Sizes the window: twice what arrives in the shortest round-trip time. */

@@ -8,9 +8,6 @@
 #include "send.h"
 #include "wire.h"
 
-/* The most of a frame that a header can be. */
-#define HEADER_MAX	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_rndv))
-
 /*
  * Tells the sender of a frame that it speaks to nobody.  Its own words come
  * back: only who sent the frame can know them.
@@ -97,9 +94,14 @@ static void to_endpoint(struct omx_iface *iface, struct sk_buff *skb)
 static int prepare(struct sk_buff *skb)
 {
 	const struct omx_wire_head *head;
+	unsigned int header;
 	int drop;
 
-	if (!pskb_may_pull(skb, min_t(unsigned int, skb->len, HEADER_MAX)))
+	/* Not a byte more than needed: pulling payload out of pages is slow. */
+	if (!pskb_may_pull(skb, sizeof(*head)))
+		return OMX_COUNTER_DROP_LENGTH;
+	header = omx_wire_header_length(((struct omx_wire_head *)skb->data)->type);
+	if (skb->len >= header && !pskb_may_pull(skb, header))
 		return OMX_COUNTER_DROP_NONLINEAR;
 	head = (const struct omx_wire_head *)skb->data;
 	drop = omx_wire_validate(head, skb_headlen(skb), skb->len);

@@ -13,22 +13,24 @@
 
 /* A medium message that waits to be fetched. */
 struct omx_message {
-	u32 id;
+	u32 id;				/* first: omx_table_pop() */
 	u32 length;
 	struct sk_buff *frames;		/* linked by skb->next */
-	struct rcu_head rcu;
 };
 
 static void free_frames(struct omx_endpoint *ep, struct sk_buff *skb)
 {
+	/* With BH off their heads go to the next frames built on chunks. */
+	local_bh_disable();
 	while (skb) {
 		struct sk_buff *next = skb->next;
 
 		skb_mark_not_on_list(skb);
 		omx_channel_uncharge(ep, skb);
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 		skb = next;
 	}
+	local_bh_enable();
 }
 
 void omx_partial_drop(struct omx_endpoint *ep, struct omx_partial *partial)
@@ -66,7 +68,7 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 	if (!omx_ring_push(&ch->ep->ring, &event, skb, EAGER_HEADER, length))
 		return false;
 	omx_endpoint_notify(ch->ep);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	return true;
 }
 
@@ -95,7 +97,7 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 
 remove:
 	omx_table_remove(&ep->messages, message->id);
-	kfree_rcu(message, rcu);
+	kfree(message);
 	return false;
 free:
 	kfree(message);
@@ -180,20 +182,6 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- the program takes it ---- */
 
-static struct omx_message *take_message(struct omx_endpoint *ep, u32 id)
-{
-	struct omx_message *message;
-
-	rcu_read_lock();
-	message = omx_table_find(&ep->messages, id);
-	/* Two threads may name the same one: the table's lock decides. */
-	if (message && (message->id != id ||
-			!omx_table_take(&ep->messages, id, message)))
-		message = NULL;
-	rcu_read_unlock();
-	return message;
-}
-
 static int copy_out(struct omx_message *message, struct omx_buffer_iter *to)
 {
 	struct sk_buff *skb;
@@ -223,11 +211,11 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	if (error)
 		return error;
 	error = -ENOENT;
-	message = take_message(ep, fetch.message);
+	message = omx_table_pop(&ep->messages, fetch.message);
 	if (message) {
 		error = copy_out(message, &to);
 		free_frames(ep, message->frames);
-		kfree_rcu(message, rcu);
+		kfree(message);
 		omx_channels_reopen(ep);
 	}
 	omx_buffer_end(&to);

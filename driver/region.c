@@ -303,14 +303,14 @@ static struct omx_region_segment *segment_at(struct omx_region *region, u64 offs
 	return &region->segment[low];
 }
 
-/* One piece of a region that is contiguous in one page. */
+/* One piece of a region that is contiguous in one folio. */
 struct piece {
-	struct page *page;
-	u32 offset;			/* in the page */
+	struct page *page;		/* where it starts */
+	u32 offset;			/* in that page */
 	u32 length;
 };
 
-/* Walks a range of a region page by page. */
+/* Walks a range of a region piece by piece. */
 struct walk {
 	struct omx_region_segment *segment;
 	u64 offset;			/* in the segment */
@@ -331,9 +331,17 @@ static bool walk_start(struct walk *walk, struct omx_region *region, u64 offset,
 	return true;
 }
 
+/* Can two pages be touched through one mapping, and be one fragment? */
+static bool is_continued(struct page *page, struct page *next)
+{
+	return !IS_ENABLED(CONFIG_HIGHMEM) && next == page + 1 &&
+	       page_folio(page) == page_folio(next);
+}
+
 static bool walk_next(struct walk *walk, struct piece *piece)
 {
-	u64 in_pages;
+	struct page **page;
+	u64 in_pages, most;
 
 	if (!walk->left)
 		return false;
@@ -342,58 +350,46 @@ static bool walk_next(struct walk *walk, struct piece *piece)
 		walk->offset = 0;
 	}
 	in_pages = offset_in_page(walk->segment->address) + walk->offset;
-	piece->page = walk->segment->pages[in_pages >> PAGE_SHIFT];
+	most = min(walk->left, walk->segment->length - walk->offset);
+	page = &walk->segment->pages[in_pages >> PAGE_SHIFT];
+	piece->page = *page;
 	piece->offset = offset_in_page(in_pages);
-	piece->length = min3(walk->left, walk->segment->length - walk->offset,
-			     (u64)PAGE_SIZE - piece->offset);
+	piece->length = PAGE_SIZE - piece->offset;
+	for (; piece->length < most && is_continued(page[0], page[1]); page++)
+		piece->length += PAGE_SIZE;
+	piece->length = min_t(u64, piece->length, most);
 	walk->offset += piece->length;
 	walk->left -= piece->length;
-	return true;
-}
-
-/* Longer fragments where pages of one folio follow each other. */
-static bool grows(const struct piece *last, const struct piece *piece)
-{
-	return last->length && !piece->offset &&
-	       last->offset + last->length ==
-			((piece->page - last->page) << PAGE_SHIFT) &&
-	       page_folio(last->page) == page_folio(piece->page);
-}
-
-static bool add_frag(struct sk_buff *skb, const struct piece *piece)
-{
-	int i = skb_shinfo(skb)->nr_frags;
-
-	if (!piece->length)
-		return true;
-	if (i >= MAX_SKB_FRAGS)
-		return false;
-	get_page(piece->page);
-	skb_fill_page_desc(skb, i, piece->page, piece->offset, piece->length);
-	skb->len += piece->length;
-	skb->data_len += piece->length;
-	skb->truesize += piece->length;
 	return true;
 }
 
 bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
 		       struct sk_buff *skb)
 {
-	struct piece piece, last = { .length = 0 };
+	struct piece piece;
 	struct walk walk;
+	int i;
 
 	if (!walk_start(&walk, region, offset, length))
 		return false;
-	while (walk_next(&walk, &piece)) {
-		if (grows(&last, &piece)) {
-			last.length += piece.length;
-			continue;
-		}
-		if (!add_frag(skb, &last))
+	for (i = 0; walk_next(&walk, &piece); i++) {
+		if (i == MAX_SKB_FRAGS)
 			return false;
-		last = piece;
+		get_page(piece.page);
+		skb_fill_page_desc(skb, i, piece.page, piece.offset, piece.length);
 	}
-	return add_frag(skb, &last);
+	skb->len += length;
+	skb->data_len += length;
+	skb->truesize += length;
+	return true;
+}
+
+static void copy_from_piece(void *to, const struct piece *piece)
+{
+	void *from = kmap_local_page(piece->page);
+
+	memcpy(to, from + piece->offset, piece->length);
+	kunmap_local(from);
 }
 
 bool omx_region_read(struct omx_region *region, u64 offset, void *to, u32 length)
@@ -404,8 +400,23 @@ bool omx_region_read(struct omx_region *region, u64 offset, void *to, u32 length
 	if (!walk_start(&walk, region, offset, length))
 		return false;
 	for (; walk_next(&walk, &piece); to += piece.length)
-		memcpy_from_page(to, piece.page, piece.offset, piece.length);
+		copy_from_piece(to, &piece);
 	return true;
+}
+
+static bool copy_to_piece(const struct piece *piece, const struct sk_buff *skb,
+			  int offset)
+{
+	void *to = kmap_local_page(piece->page);
+	int error = 0;
+
+	if (offset + piece->length <= skb_headlen(skb))
+		memcpy(to + piece->offset, skb->data + offset, piece->length);
+	else
+		error = skb_copy_bits(skb, offset, to + piece->offset, piece->length);
+	flush_dcache_folio(page_folio(piece->page));
+	kunmap_local(to);
+	return !error;
 }
 
 bool omx_region_fill(struct omx_region *region, u64 offset,
@@ -416,16 +427,9 @@ bool omx_region_fill(struct omx_region *region, u64 offset,
 
 	if (!walk_start(&walk, region, offset, length))
 		return false;
-	for (; walk_next(&walk, &piece); skb_offset += piece.length) {
-		void *to = kmap_local_page(piece.page);
-		int error = skb_copy_bits(skb, skb_offset, to + piece.offset,
-					  piece.length);
-
-		flush_dcache_page(piece.page);
-		kunmap_local(to);
-		if (error)
+	for (; walk_next(&walk, &piece); skb_offset += piece.length)
+		if (!copy_to_piece(&piece, skb, skb_offset))
 			return false;
-	}
 	return true;
 }
 

@@ -19,13 +19,46 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 	bool kept = type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY;
 	struct sk_buff *skb;
 
-	if (length > SMALL_FRAME)
-		skb = omx_chunk_skb(headroom + ETH_HLEN + length);
+	if (length > SMALL_FRAME || type == OMX_WIRE_PULL_REPLY)
+		skb = omx_chunk_skb(headroom + length);
 	else
-		skb = __alloc_skb(headroom + ETH_HLEN + length, gfp,
+		skb = __alloc_skb(headroom + length, gfp,
 				  kept ? SKB_ALLOC_FCLONE : 0, NUMA_NO_NODE);
 	if (skb)
 		skb_reserve(skb, headroom);
+	return skb;
+}
+
+void omx_packet_template_init(struct omx_packet_template *template,
+			      struct omx_iface *iface, u64 dst_mac)
+{
+	memset(template, 0, sizeof(*template));
+	u64_to_ether_addr(dst_mac, template->eth.h_dest);
+	u64_to_ether_addr(iface->mac, template->eth.h_source);
+	template->eth.h_proto = cpu_to_be16(omx_ethertype);
+	template->head.version = OMX_WIRE_VERSION;
+}
+
+struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
+				enum omx_wire_type type, unsigned int payload,
+				gfp_t gfp)
+{
+	unsigned int header = omx_wire_header_length(type);
+	struct omx_packet_template *start;
+	struct sk_buff *skb;
+
+	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp);
+	if (!skb)
+		return NULL;
+	skb_reset_mac_header(skb);
+	start = skb_put(skb, ETH_HLEN + header + payload);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->protocol = template->eth.h_proto;
+
+	*start = *template;
+	start->head.type = type;
+	start->head.length = cpu_to_be16(header + payload);
+	memset(start + 1, 0, header - sizeof(start->head));
 	return skb;
 }
 
@@ -33,27 +66,10 @@ struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp)
 {
-	unsigned int header = omx_wire_header_length(type);
-	struct sk_buff *skb = frame_alloc(type, header + payload, gfp);
-	struct omx_wire_head *head;
-	struct ethhdr *eth;
+	struct omx_packet_template template;
 
-	if (!skb)
-		return NULL;
-	skb_reset_mac_header(skb);
-	eth = skb_put(skb, ETH_HLEN);
-	u64_to_ether_addr(dst_mac, eth->h_dest);
-	u64_to_ether_addr(iface->mac, eth->h_source);
-	eth->h_proto = cpu_to_be16(omx_ethertype);
-	skb_set_network_header(skb, ETH_HLEN);
-	skb->protocol = cpu_to_be16(omx_ethertype);
-
-	head = skb_put_zero(skb, header);
-	skb_put(skb, payload);
-	head->version = OMX_WIRE_VERSION;
-	head->type = type;
-	head->length = cpu_to_be16(header + payload);
-	return skb;
+	omx_packet_template_init(&template, iface, dst_mac);
+	return omx_packet_make(&template, type, payload, gfp);
 }
 
 /* A board talks to itself: straight back up, through the backlog of this CPU. */
@@ -87,7 +103,7 @@ void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb)
 	}
 	omx_count_type(iface, TX, type);
 	skb->dev = iface->dev;
-	if (omx_mac_read(eth_hdr(skb)->h_dest) == iface->mac)
+	if (ether_addr_equal(eth_hdr(skb)->h_dest, iface->dev->dev_addr))
 		loop_back(skb);
 	else if (!hand_over(skb))
 		omx_count(iface, TX_FAILED);

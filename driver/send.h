@@ -5,18 +5,31 @@
 #ifndef OMX_SEND_H
 #define OMX_SEND_H
 
+#include <linux/if_ether.h>
 #include <linux/skbuff.h>
 
 #include "wire.h"
 
 struct omx_iface;
 
+/* What all frames to one destination begin with. */
+struct omx_packet_template {
+	struct ethhdr eth;
+	struct omx_wire_head head;
+} __packed;
+
+void omx_packet_template_init(struct omx_packet_template *template,
+			      struct omx_iface *iface, u64 dst_mac);
+
 /*
- * A frame of this type with `payload` bytes behind its body: Ethernet header
- * and head are filled (endpoints and sessions 0), the body is zeroed, the
- * payload is the caller's to fill.  Any context, but NULL is more likely with
- * GFP_ATOMIC.
+ * A frame of this type with `payload` bytes behind its body: the body is
+ * zeroed, the payload is the caller's to fill.  Any context, but NULL is more
+ * likely with GFP_ATOMIC.
  */
+struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
+				enum omx_wire_type type, unsigned int payload,
+				gfp_t gfp);
+/* The same to somebody that no channel leads to: endpoints and sessions are 0. */
 struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp);

@@ -54,7 +54,8 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow);
 /* One packet may always be under way: it probes a closed window. */
 bool omx_tx_may_send(const struct omx_tx_state *tx);
 /*
- * Takes an ack in.  Returns how many packets it newly covers, or -1 if it
+ * Takes an ack in.  What a window once admitted stays admitted: a receiver
+ * that closes it throws away what comes and says so by acking no further.  Returns how many packets it newly covers, or -1 if it
  * speaks of another flow or of packets that were never sent.  *opened is set
  * if it lets packets pass that were refused before.
  */

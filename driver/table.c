@@ -119,6 +119,27 @@ int omx_table_add(struct omx_table *table, void *object, u32 *id, gfp_t gfp)
 	return 0;
 }
 
+void *omx_table_pop(struct omx_table *table, u32 id)
+{
+	u32 index = id & (OMX_TABLE_SLOTS_MAX - 1);
+	struct omx_table_slots *slots;
+	void *object = NULL;
+
+	spin_lock_bh(&table->lock);
+	slots = slots_locked(table);
+	if (slots && index < slots->size)
+		object = rcu_dereference_protected(slots->slot[index],
+						   lockdep_is_held(&table->lock));
+	if (object && *(u32 *)object == id) {
+		RCU_INIT_POINTER(slots->slot[index], NULL);
+		table->count--;
+	} else {
+		object = NULL;
+	}
+	spin_unlock_bh(&table->lock);
+	return object;
+}
+
 bool omx_table_take(struct omx_table *table, u32 id, const void *object)
 {
 	u32 index = id & (OMX_TABLE_SLOTS_MAX - 1);

@@ -33,6 +33,11 @@ void omx_table_destroy(struct omx_table *table);
 /* Never gives 0.  -ENOSPC: OMX_TABLE_SLOTS_MAX in use.  -ENOMEM. */
 int omx_table_add(struct omx_table *table, void *object, u32 *id, gfp_t gfp);
 void omx_table_remove(struct omx_table *table, u32 id);
+/*
+ * Removes and returns the object with this number, which must be its first
+ * member, or NULL.  For objects that are found in no other way.
+ */
+void *omx_table_pop(struct omx_table *table, u32 id);
 /* Removes it if it is still there: true for one caller only. */
 bool omx_table_take(struct omx_table *table, u32 id, const void *object);
 

@@ -11,7 +11,7 @@
 #include "open-mx.h"
 
 #define UNEXP_QUEUE_MAX_DEFAULT	(64u << 20)
-#define RNDV_THRESHOLD_DEFAULT	32768
+#define RNDV_THRESHOLD_DEFAULT	65536
 #define SHARED_RNDV_DEFAULT	4096
 
 static const struct omx__settings defaults = {

@@ -91,6 +91,7 @@ struct pull {
 	u64 outstanding, left;
 	u32 rtt, rtt_min;
 	u32 backoff;
+	u64 heard;		/* silence counts from here */
 	bool no_timer;
 	u64 gaps, timeouts, again, duplicates;
 };
@@ -206,6 +207,8 @@ static void ask(struct pull *pull)
 		assert_true(block < pull->blocks);
 		assert_true(pull->window.next_block - pull->window.first_block <
 			    pull->window.limit);
+		if (!pull->outstanding)
+			pull->heard = pull->now;
 		omx_pull_window_ask(&pull->window, pull->now, &request);
 		assert_int_equal(block_of(pull, &request), block);
 		assert_int_equal(request.wanted, all_of(pull, block));
@@ -311,6 +314,7 @@ static void frame_arrives(struct pull *pull, u64 frame)
 	}
 	assert_int_equal(verdict, OMX_PULL_NEW);
 	assert_true(block == number);
+	pull->heard = pull->now;
 	take(pull, frame, block);
 }
 
@@ -329,6 +333,8 @@ static void ask_for_late(struct pull *pull)
 
 	for (i = pull->window.first_block; i < pull->next_block; i++)
 		late += model_is_overdue(pull, i, patience);
+	if (pull->now < pull->heard + patience)
+		late = 0;
 	pull->timeouts += late;
 	if (late && pull->backoff < 16)
 		pull->backoff++;

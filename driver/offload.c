@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+
+#include "compat.h"
+#include "iface.h"
+#include "offload.h"
+#include "send.h"
+#include "wire.h"
+
+#define REPLY_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
+
+/*
+ * There is no type for us.  This one is offered by software devices, which do
+ * not look at what they pass on, and by no hardware.
+ */
+#define GSO_TYPE	SKB_GSO_FRAGLIST
+#define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
+
+u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length)
+{
+	if (READ_ONCE(iface->detaching) ||
+	    (iface->dev->features & GSO_FEATURES) != GSO_FEATURES)
+		return 1;
+	/* The length is a 16-bit word of the head. */
+	return max_t(u32, 1, (U16_MAX - ETH_HLEN - REPLY_HEADER) / frame_length);
+}
+
+void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+{
+	skb_shinfo(skb)->gso_size = frame_length;
+	skb_shinfo(skb)->gso_segs = frames;
+	skb_shinfo(skb)->gso_type = GSO_TYPE;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* there is none */
+}
+
+/* Each frame says where its part of the payload belongs. */
+static void mend_header(struct sk_buff *segment, u64 offset)
+{
+	struct omx_wire_pull_reply *body;
+
+	skb_set_network_header(segment, ETH_HLEN);
+	body = omx_packet_body(segment);
+	body->offset = cpu_to_be64(offset);
+	omx_packet_head(segment)->length = cpu_to_be16(segment->len - ETH_HLEN);
+}
+
+/* data is behind the Ethernet header, which is where the network layer starts. */
+static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
+{
+	const struct omx_wire_head *head;
+	u32 size = skb_shinfo(skb)->gso_size;
+	struct sk_buff *segments, *one;
+	u64 offset;
+
+	if (!pskb_may_pull(skb, REPLY_HEADER) || skb_shinfo(skb)->gso_type != GSO_TYPE)
+		return ERR_PTR(-EINVAL);
+	head = (const struct omx_wire_head *)skb->data;
+	if (head->type != OMX_WIRE_PULL_REPLY || !size)
+		return ERR_PTR(-EINVAL);
+	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
+	__skb_pull(skb, REPLY_HEADER);
+	/* Or it would fill in a checksum. */
+	segments = skb_segment(skb, features | NETIF_F_HW_CSUM);
+	if (IS_ERR(segments))
+		return segments;
+	for (one = segments; one; one = one->next, offset += size)
+		mend_header(one, offset);
+	return segments;
+}
+
+static struct packet_offload offload = {
+	.callbacks = {
+		.gso_segment = segment,
+	},
+};
+
+void omx_offload_init(void)
+{
+	offload.type = cpu_to_be16(omx_ethertype);
+	dev_add_offload(&offload);
+}
+
+void omx_offload_exit(void)
+{
+	dev_remove_offload(&offload);
+}
