@@ -37,7 +37,10 @@ cmd_run() {
 		case $1 in
 		--help | -h) usage_run && return ;;
 		--) shift && break ;;
-		-*) take_option "$@" && shift "$taken" ;;
+		-*)
+			take_option "$@"
+			shift "$taken"
+			;;
 		*) break ;;
 		esac
 	done
