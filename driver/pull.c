@@ -16,8 +16,11 @@
 #define REPLY_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
 
-/* Frames on their way to one interface, over all its pulls. */
-#define IFACE_FRAMES_MAX	(16 * OMX_BLOCK_FRAMES)
+/*
+ * Bytes on their way to one interface, over all its pulls: a millisecond of
+ * 10 Gb/s, four blocks of jumbo frames.
+ */
+#define IFACE_BYTES_MAX		(1200 * 1024)
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
 #define TIMEOUT_MIN_US		10000	/* for silence */
@@ -58,16 +61,24 @@ static u32 now_us(void)
 
 /* ---- whose turn it is ---- */
 
+static void give_back(struct omx_pull *pull, u32 frames)
+{
+	atomic_sub(frames * pull->window.frame_length,
+		   &pull->ep->iface->pulls.outstanding);
+}
+
 /* Takes the right to ask for a block, or queues the pull for it. */
 static bool may_ask(struct omx_pull *pull)
 {
 	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
+	u32 bytes = OMX_BLOCK_FRAMES * pull->window.frame_length;
 
 	lockdep_assert_held(&pull->lock);
-	if (atomic_add_return(OMX_BLOCK_FRAMES, &pulls->outstanding) <=
-	    IFACE_FRAMES_MAX)
+	/* One block may always travel, however large frames are. */
+	if (atomic_add_return(bytes, &pulls->outstanding) <=
+	    max_t(u32, bytes, IFACE_BYTES_MAX))
 		return true;
-	atomic_sub(OMX_BLOCK_FRAMES, &pulls->outstanding);
+	atomic_sub(bytes, &pulls->outstanding);
 	spin_lock_bh(&pulls->lock);
 	if (list_empty(&pull->in_schedule))
 		list_add_tail(&pull->in_schedule, &pulls->waiting);
@@ -118,8 +129,7 @@ static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 	lockdep_assert_held(&pull->lock);
 	while (omx_pull_window_wants(&pull->window) && may_ask(pull)) {
 		omx_pull_window_ask(&pull->window, now, &request);
-		atomic_sub(OMX_BLOCK_FRAMES - hweight32(request.wanted),
-			   &pull->ep->iface->pulls.outstanding);
+		give_back(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		add_request(pull, &request, out);
 	}
 }
@@ -176,7 +186,7 @@ static void leave(struct omx_pull *pull)
 	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
 
 	timer_delete(&pull->timer);
-	atomic_sub(pull->window.outstanding, &pulls->outstanding);
+	give_back(pull, pull->window.outstanding);
 	spin_lock_bh(&pulls->lock);
 	list_del_init(&pull->in_schedule);
 	spin_unlock_bh(&pulls->lock);
@@ -223,7 +233,7 @@ static void let_others_ask(struct omx_iface *iface)
 	struct omx_pull *pull;
 
 	if (list_empty_careful(&pulls->waiting) ||
-	    atomic_read(&pulls->outstanding) > IFACE_FRAMES_MAX - OMX_BLOCK_FRAMES)
+	    atomic_read(&pulls->outstanding) > IFACE_BYTES_MAX / 2)
 		return;
 	rcu_read_lock();	/* it may end meanwhile */
 	pull = next_waiting(pulls);
@@ -408,7 +418,7 @@ static void pull_from_peer(struct omx_pull *pull)
 
 	__skb_queue_head_init(&out);
 	omx_pull_window_init(&pull->window, pull->length,
-			     round_down(omx_channel_mtu(ch) - REPLY_HEADER, 16));
+			     round_down(omx_channel_mtu(ch) - REPLY_HEADER, 8));
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
@@ -564,14 +574,18 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	u32 rtt;
 
 	omx_pull_window_take(&pull->window, offset, block, now, &rtt);
-	atomic_dec(&iface->pulls.outstanding);
+	give_back(pull, 1);
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (rtt)
 		note_rtt(pull->ch, rtt);
-	omx_pull_window_adapt(&pull->window, now, READ_ONCE(pull->ch->pull_rtt_min));
-	ask(pull, now, out);
-	if (omx_pull_window_gap(&pull->window, block, now, gap_patience(pull),
+	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
+		omx_pull_window_adapt(&pull->window, now,
+				      READ_ONCE(pull->ch->pull_rtt_min));
+	if (omx_pull_window_wants(&pull->window))
+		ask(pull, now, out);
+	if (block > pull->window.first_block &&
+	    omx_pull_window_gap(&pull->window, block, now, gap_patience(pull),
 				&request)) {
 		omx_count(iface, PULL_GAP);
 		ask_again(pull, &request, out);

@@ -24,12 +24,6 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	window->limit = OMX_PULL_BLOCKS_START;
 }
 
-bool omx_pull_window_wants(const struct omx_pull_window *window)
-{
-	return window->next_block < window->blocks &&
-	       window->next_block - window->first_block < window->limit;
-}
-
 /* A request for what is missing of a block. */
 static void request_for(struct omx_pull_window *window, u64 block, u32 now,
 			struct omx_pull_request *request)

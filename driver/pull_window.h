@@ -56,7 +56,12 @@ enum omx_pull_verdict {
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length);
 /* Is there a block to ask for, and leave to? */
-bool omx_pull_window_wants(const struct omx_pull_window *window);
+static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
+{
+	return window->next_block < window->blocks &&
+	       window->next_block - window->first_block < window->limit;
+}
+
 void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
 			 struct omx_pull_request *request);
 /* What this frame is.  For a new one *block is where it belongs. */

@@ -325,7 +325,8 @@ static bool walk_start(struct walk *walk, struct omx_region *region, u64 offset,
 	/* Pairs with omx_region_prepare(). */
 	if (!smp_load_acquire(&region->pinned))
 		return false;
-	walk->segment = segment_at(region, offset);
+	walk->segment = region->segment_count == 1 ? region->segment :
+						     segment_at(region, offset);
 	walk->offset = offset - walk->segment->offset;
 	walk->left = length;
 	return true;

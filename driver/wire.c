@@ -10,26 +10,21 @@
 #include "omx_abi.h"
 #include "wire.h"
 
-static const u8 body_length[OMX_WIRE_TYPES] = {
-	[OMX_WIRE_HELLO]	 = sizeof(struct omx_wire_hello),
-	[OMX_WIRE_BYE]		 = sizeof(struct omx_wire_hello),
-	[OMX_WIRE_CONNECT]	 = sizeof(struct omx_wire_connect),
-	[OMX_WIRE_CONNECT_REPLY] = sizeof(struct omx_wire_connect_reply),
-	[OMX_WIRE_EAGER]	 = sizeof(struct omx_wire_eager),
-	[OMX_WIRE_RNDV]		 = sizeof(struct omx_wire_rndv),
-	[OMX_WIRE_NOTIFY]	 = sizeof(struct omx_wire_notify),
-	[OMX_WIRE_ACK]		 = sizeof(struct omx_wire_ack),
-	[OMX_WIRE_PULL]		 = sizeof(struct omx_wire_pull),
-	[OMX_WIRE_PULL_REPLY]	 = sizeof(struct omx_wire_pull_reply),
-	[OMX_WIRE_NACK]		 = sizeof(struct omx_wire_nack),
-};
+#define HEADER(body)	(sizeof(struct omx_wire_head) + sizeof(body))
 
-unsigned int omx_wire_header_length(unsigned int type)
-{
-	if (type >= OMX_WIRE_TYPES || !body_length[type])
-		return 0;
-	return sizeof(struct omx_wire_head) + body_length[type];
-}
+const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
+	[OMX_WIRE_HELLO]	 = HEADER(struct omx_wire_hello),
+	[OMX_WIRE_BYE]		 = HEADER(struct omx_wire_hello),
+	[OMX_WIRE_CONNECT]	 = HEADER(struct omx_wire_connect),
+	[OMX_WIRE_CONNECT_REPLY] = HEADER(struct omx_wire_connect_reply),
+	[OMX_WIRE_EAGER]	 = HEADER(struct omx_wire_eager),
+	[OMX_WIRE_RNDV]		 = HEADER(struct omx_wire_rndv),
+	[OMX_WIRE_NOTIFY]	 = HEADER(struct omx_wire_notify),
+	[OMX_WIRE_ACK]		 = HEADER(struct omx_wire_ack),
+	[OMX_WIRE_PULL]		 = HEADER(struct omx_wire_pull),
+	[OMX_WIRE_PULL_REPLY]	 = HEADER(struct omx_wire_pull_reply),
+	[OMX_WIRE_NACK]		 = HEADER(struct omx_wire_nack),
+};
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
 {

@@ -167,7 +167,12 @@ static_assert(sizeof(struct omx_wire_nack) == 8);
  */
 int omx_wire_validate(const void *data, unsigned int linear, unsigned int total);
 
+extern const __u8 omx_wire_header_lengths[OMX_WIRE_TYPES];
+
 /* Bytes of head and body of a known type; 0 for others. */
-unsigned int omx_wire_header_length(unsigned int type);
+static inline unsigned int omx_wire_header_length(unsigned int type)
+{
+	return type < OMX_WIRE_TYPES ? omx_wire_header_lengths[type] : 0;
+}
 
 #endif

@@ -766,6 +766,8 @@ static void adapt__twice_what_arrives_in_a_round_trip(void **state)
 			expected = 16;
 		if (expected < 2)
 			expected = 2;
+		if (!rtt_min)
+			expected = 0;	/* not measured yet: left alone */
 		assert_int_equal(adapted(frames, elapsed, rtt_min), (u32)expected);
 	}
 }
