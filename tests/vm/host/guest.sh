@@ -94,7 +94,7 @@ start_guest() {
 guest_arguments() {
 	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
-		-kernel "$kernel/vmlinux" -initrd "$kernel/initramfs"
+		-kernel "$kernel/vmlinux" -initrd "$initramfs"
 		-append "$(kernel_arguments) lab.machine=$m"
 		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
 		-device virtio-rng-pci)

@@ -29,8 +29,8 @@ find_kver() {
 ensure_kernel() {
 	find_kver
 	[ -e "$kernel/vmlinux" ] || locked "$cache/lock" fetch_kernel
-	[ "$kernel/initramfs" -nt "$vm/guest/initramfs-init" ] ||
-		locked "$cache/lock" make_initramfs
+	name_initramfs
+	[ -e "$initramfs" ] || locked "$cache/lock" make_initramfs
 }
 
 fetch_kernel() {
@@ -38,7 +38,7 @@ fetch_kernel() {
 	local new
 	new=$(mktemp -d "$cache/new.XXXXXX")
 	say "fetching the kernel image linux-image-$kver"
-	(cd "$new" && download_image) || die "cannot download linux-image-$kver"
+	(cd "$new" && download_package "linux-image-$kver") || die "cannot download linux-image-$kver"
 	say "unpacking it"
 	dpkg -x "$new"/*.deb "$new/image"
 	mkdir -p "$new/lib"
@@ -48,12 +48,6 @@ fetch_kernel() {
 	depmod -b "$new" "$kver"
 	rm -rf "$kernel"
 	mv "$new" "$kernel"
-}
-
-download_image() {
-	apt-get download -q "linux-image-$kver" >&2 && return
-	refresh_lists
-	apt-get download -q "linux-image-$kver" >&2
 }
 
 # The uncompressed kernel boots by PVH in a third of the time: the emulator
@@ -66,9 +60,17 @@ unpack_vmlinux() {
 	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] || die "$1: no kernel found in it"
 }
 
+# By what it is made of: trees of several versions share the cache.
+name_initramfs() {
+	initramfs=$(cat "$vm/guest/initramfs-init" "$parts/kernel.sh" "$(command -v busybox)" |
+		sha256sum)
+	initramfs=$kernel/initramfs-${initramfs:0:16}
+}
+
 make_initramfs() {
 	local root file
-	[ ! "$kernel/initramfs" -nt "$vm/guest/initramfs-init" ] || return 0
+	[ ! -e "$initramfs" ] || return 0
+	find "$kernel" -maxdepth 1 -name 'initramfs-*' -mtime +7 -delete
 	root=$(mktemp -d "$cache/initramfs.XXXXXX")
 	mkdir -p "$root"/{bin,dev,host,mnt,modules,new,proc}
 	cp "$(command -v busybox)" "$root/bin/busybox"
@@ -79,8 +81,8 @@ make_initramfs() {
 		basename "$file" >>"$root/modules/order"
 	done
 	frequent_files >"$root/frequent"
-	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$kernel/initramfs.new"
-	mv "$kernel/initramfs.new" "$kernel/initramfs"
+	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$root.cpio"
+	mv "$root.cpio" "$initramfs"
 	rm -rf "$root"
 }
 
@@ -132,7 +134,7 @@ probe_kvm() {
 		say "trying KVM"
 		timeout -k 1 15 qemu-system-x86_64 -M q35 -nodefaults -no-user-config \
 			-display none -accel kvm -cpu host -smp 2 -m 512 -no-reboot \
-			-kernel "$kernel/vmlinux" -initrd "$kernel/initramfs" \
+			-kernel "$kernel/vmlinux" -initrd "$initramfs" \
 			-append "console=ttyS0 quiet panic=-1 lab.probe" -serial stdio \
 			</dev/null 2>/dev/null | grep -q '^lab-probe 2' && answer=yes
 	fi

@@ -42,6 +42,13 @@ install_packages() {
 
 apt_install() { as_root apt-get install -y -q --no-install-recommends "$@" >&2; }
 
+# Into the current directory, which apt's own user may not enter.
+download_package() {
+	apt-get download -q -o APT::Sandbox::User=root "$1" >&2 && return
+	refresh_lists
+	apt-get download -q -o APT::Sandbox::User=root "$1" >&2
+}
+
 ensure_packages() {
 	local missing
 	mapfile -t missing < <(missing_packages "$@")

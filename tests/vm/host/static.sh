@@ -38,7 +38,7 @@ fetch_checkpatch() {
 	series=$(cut -d . -f 1,2 <<<"$kver")
 	source=linux-source-$series
 	new=$(mktemp -d "$cache/new.XXXXXX")
-	(cd "$new" && apt-get download -q "$source") || exit
+	(cd "$new" && download_package "$source") || exit
 	for name in checkpatch.pl spelling.txt const_structs.checkpatch; do
 		echo "$source/scripts/$name"
 	done >"$new/names"
@@ -54,7 +54,8 @@ fetch_checkpatch() {
 shell_scripts() {
 	(cd "$top" && shellcheck -x lab .ci/run) || return
 	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
-		head -n 2 "$file" | grep -aqE '^#!.*/(bash|sh|busybox sh)|shellcheck shell=' &&
+		if head -n 3 "$file" | grep -aqE '^#!.*(bash|sh)$|shellcheck shell='; then
 			echo "$file"
+		fi
 	done | xargs shellcheck --severity=warning
 }
