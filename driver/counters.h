@@ -99,9 +99,10 @@ struct omx_counters {
 	this_cpu_add((iface)->counters->value[OMX_COUNTER_##name], (n))
 
 /* Per packet type: OMX_COUNTER_TX_HELLO + type - OMX_WIRE_HELLO. */
+#define OMX_COUNTER_TYPE(direction, type) \
+	(OMX_COUNTER_##direction##_HELLO + (type) - OMX_WIRE_HELLO)
 #define omx_count_type(iface, direction, type) \
-	this_cpu_inc((iface)->counters->value[ \
-		OMX_COUNTER_##direction##_HELLO + (type) - OMX_WIRE_HELLO])
+	this_cpu_inc((iface)->counters->value[OMX_COUNTER_TYPE(direction, type)])
 
 const char *omx_counter_label(unsigned int index);
 u64 omx_counter_sum(struct omx_counters __percpu *counters, unsigned int index);

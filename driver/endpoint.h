@@ -53,8 +53,7 @@ struct omx_endpoint {
 	atomic_t attending;		/* threads that look at the ring once they are back */
 	wait_queue_head_t helper_wait;	/* helper threads */
 	struct hrtimer helper_timer;	/* what follows lies in the ring */
-	u32 urgent_head;		/* ring head behind the newest event that the
-					 * program should not keep waiting */
+	u32 urgent_head;		/* ring head behind the newest event that cannot wait */
 	bool helper_due;
 
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);

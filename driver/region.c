@@ -119,6 +119,7 @@ int omx_region_prepare(struct omx_iface *iface, struct omx_region *region)
 	mutex_lock(&region->pin_lock);
 	if (!region->pinned) {
 		error = pin(region);
+		/* Pairs with the acquire above and in walk_start(). */
 		if (!error)
 			smp_store_release(&region->pinned, true);
 	}
