@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fuzz_frames --to MAC [OPTION...]: sends frames of omx's EtherType that
+ * nobody should send, from short ones to nearly valid ones.
+ *
+ * --victim N listens to what passes on the interface and forges frames of
+ * the right sessions for the conversations of endpoint N of the receiver.
+ * Whoever knows the sessions may end a conversation or put words into it, so
+ * those are not to be relied on; all others must not notice.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* wire.h is written for the kernel */
+#define __packed	__attribute__((packed))
+#include "wire.h"
+
+#define BATCH		64
+#define FRAME_MAX	9014
+#define HEARD		256	/* frames kept to be mutated */
+#define HEARD_MAX	256	/* bytes of each */
+
+enum kind {
+	SHORT, LONG, NOISE, HEADS, EXTREMES, MUTATED, SESSIONS, STRANGERS, CAST, VICTIM, KINDS
+};
+
+static const char *const kind_names[KINDS] = {
+	"too short", "too long", "random bytes", "valid head, random body",
+	"valid frame, one extreme field", "heard frame, mutated",
+	"right endpoint, other session", "hello, bye and connect of strangers",
+	"to many, or from many", "of the victim's session",
+};
+
+struct frame {
+	struct ether_header eth;
+	union {
+		struct omx_wire_head head;
+		uint8_t bytes[FRAME_MAX - sizeof(struct ether_header)];
+	};
+} __packed;
+
+static struct {
+	unsigned int length;		/* behind the Ethernet header */
+	uint8_t bytes[HEARD_MAX];
+} heard[HEARD];
+static unsigned int heard_count, heard_next;
+
+static struct frame frames[BATCH];
+static struct iovec vectors[BATCH];
+static struct mmsghdr messages[BATCH];
+static uint64_t sent[KINDS], state, total = 1000000;
+static unsigned int endpoints = 4;
+static int victim = -1;
+static uint8_t to_mac[ETH_ALEN], own_mac[ETH_ALEN];
+static const char *interface = "eth0";
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t rnd(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state * 0x2545f4914f6cdd1dull;
+}
+
+static unsigned int below(unsigned int limit)
+{
+	return (rnd() >> 32) % limit;
+}
+
+static void noise(void *to, size_t length)
+{
+	uint8_t *byte = to;
+	uint64_t word;
+
+	for (; length >= sizeof(word); length -= sizeof(word), byte += sizeof(word)) {
+		word = rnd();
+		memcpy(byte, &word, sizeof(word));
+	}
+	word = rnd();
+	memcpy(byte, &word, length);
+}
+
+static uint64_t extreme(void)
+{
+	switch (below(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 2:
+		return ~0ull;
+	case 3:
+		return 0x7f7f7f7f7f7f7f7full;
+	case 4:
+		return 0x8080808080808080ull;
+	case 5:
+		return 1ull << below(64);
+	case 6:
+		return ~0ull << below(64);
+	default:
+		return rnd();
+	}
+}
+
+/* An extreme value over an aligned field of 1, 2, 4 or 8 bytes. */
+static void spoil(uint8_t *bytes, unsigned int length)
+{
+	unsigned int size = 1u << below(4);
+	uint64_t value = extreme();
+
+	if (length >= size)
+		memcpy(bytes + below(length / size) * size, &value, size);
+}
+
+static const unsigned int bodies[OMX_WIRE_TYPES] = {
+	[OMX_WIRE_HELLO]	 = sizeof(struct omx_wire_hello),
+	[OMX_WIRE_BYE]		 = sizeof(struct omx_wire_hello),
+	[OMX_WIRE_CONNECT]	 = sizeof(struct omx_wire_connect),
+	[OMX_WIRE_CONNECT_REPLY] = sizeof(struct omx_wire_connect_reply),
+	[OMX_WIRE_EAGER]	 = sizeof(struct omx_wire_eager),
+	[OMX_WIRE_RNDV]		 = sizeof(struct omx_wire_rndv),
+	[OMX_WIRE_NOTIFY]	 = sizeof(struct omx_wire_notify),
+	[OMX_WIRE_ACK]		 = sizeof(struct omx_wire_ack),
+	[OMX_WIRE_PULL]		 = sizeof(struct omx_wire_pull),
+	[OMX_WIRE_PULL_REPLY]	 = sizeof(struct omx_wire_pull_reply),
+	[OMX_WIRE_NACK]		 = sizeof(struct omx_wire_nack),
+};
+
+static void from_stranger(struct frame *frame)
+{
+	uint16_t who = below(2048);
+
+	memcpy(frame->eth.ether_shost, "\x02\xf0\x00\x00", 4);
+	memcpy(frame->eth.ether_shost + 4, &who, sizeof(who));
+}
+
+static bool is_announcement(uint8_t type)
+{
+	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE;
+}
+
+/* A frame that passes omx_wire_validate(), for an endpoint that may exist. */
+static unsigned int build(struct frame *frame, uint8_t type)
+{
+	unsigned int length = sizeof(frame->head) + bodies[type], payload = 0;
+	void *body = frame->bytes + sizeof(frame->head);
+	struct omx_wire_hello *hello = body;
+	struct omx_wire_eager *eager = body;
+	struct omx_wire_pull *pull = body;
+	struct omx_wire_pull_reply *reply = body;
+
+	noise(frame->bytes, length);
+	frame->head.version = OMX_WIRE_VERSION;
+	frame->head.type = type;
+	frame->head.dst_endpoint = htons(below(endpoints));
+	frame->head.src_endpoint = htons(below(endpoints));
+	switch (type) {
+	case OMX_WIRE_HELLO:
+	case OMX_WIRE_BYE:
+		payload = 1 + below(OMX_HOSTNAME_LEN - 1);
+		hello->name_length = payload;
+		hello->mtu = htons(below(4) ? 1500 + below(7500) : below(65536));
+		memset(hello + 1, 'a' + below(26), payload);
+		break;
+	case OMX_WIRE_EAGER:
+		payload = 1 + below(1400);
+		eager->offset = htonl(below(2) ? 0 : below(60000));
+		eager->msg_length = htonl(ntohl(eager->offset) + payload + below(4000));
+		break;
+	case OMX_WIRE_PULL:
+		pull->frame_length = htons(1 + below(9000));
+		pull->length = htonl(1 + below(32 * ntohs(pull->frame_length)));
+		pull->offset &= htonl(~0u >> 1);
+		pull->wanted = htonl(1 + 2 * below(2));
+		break;
+	case OMX_WIRE_PULL_REPLY:
+		payload = 1 + below(1400);
+		reply->offset &= htonl(~0u >> 1);
+		break;
+	}
+	if (!is_announcement(type))
+		noise((uint8_t *)body + bodies[type], payload);
+	frame->head.length = htons(length + payload);
+	return length + payload;
+}
+
+static uint8_t any_type(void)
+{
+	return OMX_WIRE_HELLO + below(OMX_WIRE_TYPES - OMX_WIRE_HELLO);
+}
+
+static void hide(struct frame *frame)
+{
+	/* A node's own announcements are believed; forge none of ours. */
+	if (is_announcement(frame->head.type))
+		from_stranger(frame);
+}
+
+static unsigned int mutate(struct frame *frame)
+{
+	unsigned int which, length, i;
+
+	if (!heard_count)
+		return build(frame, any_type());
+	which = below(heard_count);
+	length = heard[which].length;
+	memcpy(frame->bytes, heard[which].bytes, length);
+	/* the victim's own sessions are for VICTIM only */
+	frame->head.dst_session = (uint32_t)rnd();
+	for (i = below(4); i-- > 0;)
+		spoil(frame->bytes, length);
+	if (!below(8))
+		length = below(length + 1);
+	return length;
+}
+
+/* Sessions are those of the conversation, the rest is free. */
+static unsigned int forge(struct frame *frame)
+{
+	const struct omx_wire_head *real;
+	unsigned int which, length;
+
+	if (!heard_count)
+		return build(frame, any_type());
+	which = below(heard_count);
+	real = (const struct omx_wire_head *)heard[which].bytes;
+	if (below(2)) {
+		length = heard[which].length;
+		memcpy(frame->bytes, heard[which].bytes, length);
+		spoil(frame->bytes + sizeof(*real), length - sizeof(*real));
+	} else {
+		length = build(frame, OMX_WIRE_CONNECT + below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT));
+	}
+	frame->head.dst_endpoint = real->dst_endpoint;
+	frame->head.dst_session = real->dst_session;
+	frame->head.src_endpoint = below(64) ? real->src_endpoint : htons(below(65536));
+	frame->head.src_session = below(64) ? real->src_session : (uint32_t)rnd();
+	return length;
+}
+
+static unsigned int make(struct frame *frame, enum kind kind)
+{
+	static const uint8_t everybody[] = "\xff\xff\xff\xff\xff\xff";
+	unsigned int length;
+
+	memcpy(frame->eth.ether_dhost, to_mac, ETH_ALEN);
+	memcpy(frame->eth.ether_shost, own_mac, ETH_ALEN);
+	frame->eth.ether_type = htons(OMX_ETHERTYPE_DEFAULT);
+	switch (kind) {
+	case SHORT:
+		length = below(build(frame, any_type()));
+		break;
+	case LONG:
+		length = build(frame, any_type());
+		if (below(2))
+			frame->head.length = htons(length + 1 + below(65535 - length));
+		else
+			length += below(below(16) ? 100 : 5000);
+		break;
+	case NOISE:
+		length = below(below(16) ? 200 : 9000);
+		noise(frame->bytes, length);
+		break;
+	case HEADS:
+		length = build(frame, any_type());
+		noise(frame->bytes + sizeof(frame->head), length - sizeof(frame->head));
+		break;
+	case EXTREMES:
+		length = build(frame, any_type());
+		spoil(frame->bytes, length);
+		break;
+	case MUTATED:
+		length = mutate(frame);
+		break;
+	case SESSIONS:
+		length = build(frame, OMX_WIRE_CONNECT_REPLY +
+				below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT_REPLY));
+		frame->head.dst_endpoint = htons(0);
+		break;
+	case STRANGERS:
+		length = build(frame, OMX_WIRE_HELLO + below(3));
+		from_stranger(frame);
+		if (below(2))
+			memcpy(frame->eth.ether_dhost, everybody, ETH_ALEN);
+		break;
+	case CAST:
+		length = build(frame, any_type());
+		if (below(2))
+			memcpy(frame->eth.ether_dhost, everybody, ETH_ALEN);
+		else
+			memcpy(frame->eth.ether_dhost, "\x33\x33\x00\x00\x00\x01", ETH_ALEN);
+		if (below(2))
+			frame->eth.ether_shost[0] |= 1;
+		break;
+	default:
+		return forge(frame);
+	}
+	hide(frame);
+	return length;
+}
+
+/* Keeps what the victim's peers, here, say to it. */
+static void listen_to(int fd)
+{
+	uint8_t buffer[FRAME_MAX];
+	const struct ether_header *eth = (void *)buffer;
+	const struct omx_wire_head *head = (void *)(eth + 1);
+	struct sockaddr_ll from;
+	socklen_t size;
+	ssize_t length;
+	int tries;
+
+	for (tries = 0; tries < BATCH; tries++) {
+		size = sizeof(from);
+		length = recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT,
+				  (struct sockaddr *)&from, &size);
+		if (length < 0)
+			return;
+		if (from.sll_pkttype != PACKET_OUTGOING ||
+		    eth->ether_type != htons(OMX_ETHERTYPE_DEFAULT) ||
+		    length < (ssize_t)(sizeof(*eth) + sizeof(*head)) ||
+		    head->type <= OMX_WIRE_CONNECT || head->type >= OMX_WIRE_TYPES ||
+		    head->dst_endpoint != htons(victim) || !head->dst_session)
+			continue;
+		length -= sizeof(*eth);
+		if (length > HEARD_MAX)
+			length = HEARD_MAX;
+		memcpy(heard[heard_next].bytes, head, length);
+		heard[heard_next].length = length;
+		heard_next = (heard_next + 1) % HEARD;
+		if (heard_count < HEARD)
+			heard_count++;
+	}
+}
+
+static void send_batch(int fd, unsigned int count)
+{
+	unsigned int done = 0;
+	int result;
+
+	while (done < count) {
+		result = sendmmsg(fd, messages + done, count - done, 0);
+		if (result > 0)
+			done += result;
+		else if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
+			die("sendmmsg");
+	}
+}
+
+static int open_socket(int index, uint16_t protocol)
+{
+	struct sockaddr_ll address = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(protocol),
+		.sll_ifindex = index,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);	/* receives nothing yet */
+
+	if (fd < 0)
+		die("socket");
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
+		die("bind");
+	return fd;
+}
+
+static void ask_own_mac(int fd)
+{
+	struct ifreq request = { 0 };
+
+	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
+	if (ioctl(fd, SIOCGIFHWADDR, &request))
+		die(interface);
+	memcpy(own_mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
+}
+
+static void parse_mac(const char *text)
+{
+	unsigned int byte[ETH_ALEN], i;
+
+	if (sscanf(text, "%x:%x:%x:%x:%x:%x", &byte[0], &byte[1], &byte[2], &byte[3],
+		   &byte[4], &byte[5]) != ETH_ALEN) {
+		fprintf(stderr, "fuzz_frames: bad address %s\n", text);
+		exit(2);
+	}
+	for (i = 0; i < ETH_ALEN; i++)
+		to_mac[i] = byte[i];
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "to",		required_argument, NULL, 't' },
+		{ "interface",	required_argument, NULL, 'i' },
+		{ "count",	required_argument, NULL, 'n' },
+		{ "seed",	required_argument, NULL, 's' },
+		{ "victim",	required_argument, NULL, 'v' },
+		{ "endpoints",	required_argument, NULL, 'e' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c, known = 0;
+
+	state = time(NULL) * 1000003ull ^ getpid();
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 't':
+			parse_mac(optarg);
+			known = 1;
+			break;
+		case 'i':
+			interface = optarg;
+			break;
+		case 'n':
+			total = strtoull(optarg, NULL, 0);
+			break;
+		case 's':
+			state = strtoull(optarg, NULL, 0);
+			break;
+		case 'v':
+			victim = atoi(optarg);
+			break;
+		case 'e':
+			endpoints = atoi(optarg);
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (!known || !endpoints || optind < argc) {
+		fputs("usage: fuzz_frames --to MAC [--interface NAME] [--count N] [--seed S]\n"
+		      "                   [--victim ENDPOINT] [--endpoints N]\n", stderr);
+		exit(2);
+	}
+	if (!state)
+		state = 1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i, count, kinds;
+	int fd, ear = -1, index;
+	uint64_t done = 0;
+
+	parse(argc, argv);
+	printf("seed %llu\n", (unsigned long long)state);
+	fflush(stdout);
+	index = if_nametoindex(interface);
+	if (!index)
+		die(interface);
+	fd = open_socket(index, 0);
+	ask_own_mac(fd);
+	if (victim >= 0)
+		ear = open_socket(index, ETH_P_ALL);
+	kinds = victim >= 0 ? KINDS : VICTIM;
+
+	for (i = 0; i < BATCH; i++) {
+		vectors[i].iov_base = &frames[i];
+		messages[i].msg_hdr.msg_iov = &vectors[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
+	}
+	for (; done < total; done += count) {
+		count = total - done < BATCH ? total - done : BATCH;
+		if (ear >= 0 && done % (16 * BATCH) == 0)
+			listen_to(ear);
+		for (i = 0; i < count; i++) {
+			enum kind kind = below(kinds);
+			unsigned int length = make(&frames[i], kind);
+
+			vectors[i].iov_len = sizeof(struct ether_header) + length;
+			sent[kind]++;
+		}
+		send_batch(fd, count);
+	}
+
+	for (i = 0; i < KINDS; i++)
+		printf("%8llu %s\n", (unsigned long long)sent[i], kind_names[i]);
+	printf("%8llu frames sent, %u frames of the victim heard\n",
+	       (unsigned long long)done, heard_count);
+	return 0;
+}

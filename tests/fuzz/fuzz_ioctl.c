@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fuzz_ioctl [--seconds S] [--threads N] [--seed S]: what an ordinary user can
+ * throw at /dev/omx: any command with any argument, odd mappings, garbage in
+ * the page that the driver reads, files closed under way.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <grp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "omx_abi.h"
+
+#define FILES		4
+#define NOBODY		65534
+#define ARGUMENT_MAX	256
+#define SEGMENTS	(2 * OMX_SEGMENTS_MAX)
+#define MEMORY		(256 * 1024)
+
+static const unsigned int commands[] = {
+	OMX_IOC_INFO, OMX_IOC_BOARD, OMX_IOC_BOARD_NAME, OMX_IOC_ENDPOINT_INFO,
+	OMX_IOC_COUNTERS, OMX_IOC_COUNTER_LABEL, OMX_IOC_COUNTERS_CLEAR, OMX_IOC_PEER,
+	OMX_IOC_PEER_BY_MAC, OMX_IOC_PEER_BY_NAME, OMX_IOC_PEER_ADD, OMX_IOC_PEER_REMOVE,
+	OMX_IOC_OPEN, OMX_IOC_CONNECT, OMX_IOC_CHANNEL_INFO, OMX_IOC_DISCONNECT,
+	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
+	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
+};
+
+#define COMMANDS	(sizeof(commands) / sizeof(*commands))
+
+/* A file that threads share: odd ones are never endpoints. */
+struct shared {
+	_Atomic int fd;
+	_Atomic(uint32_t *) utail;
+	_Atomic uint32_t endpoint;
+	_Atomic uint32_t key;
+};
+
+static struct shared files[FILES];
+static atomic_bool over;
+static atomic_ullong calls, accepted, mappings, endpoints;
+static uint8_t *memory, *readonly, *unmapped;
+static struct omx_segment *segments;
+static uint64_t board_mac, seed;
+static unsigned int threads = 4, seconds = 30;
+static size_t page;
+
+static _Thread_local uint64_t state;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t rnd(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state * 0x2545f4914f6cdd1dull;
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return (rnd() >> 16) % limit;
+}
+
+static uint64_t extreme(void)
+{
+	switch (below(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return 1;
+	case 2:
+		return ~0ull;
+	case 3:
+		return 1ull << below(64);
+	case 4:
+		return ~0ull << below(64);
+	case 5:
+		return below(300);
+	case 6:
+		return page * below(100) - below(3);
+	default:
+		return rnd();
+	}
+}
+
+static uint64_t address(void)
+{
+	switch (below(10)) {
+	case 0:
+		return 0;
+	case 1:
+		return (uintptr_t)unmapped + below(page);
+	case 2:
+		return (uintptr_t)readonly + below(page);
+	case 3:
+		return 0xffff888000000000ull + below(1ull << 31);
+	case 4:
+		return 0xffffffff81000000ull + below(1ull << 24);
+	case 5:
+		return (uintptr_t)unmapped - below(200);
+	case 6:
+		return extreme();
+	default:
+		return (uintptr_t)memory + below(MEMORY);
+	}
+}
+
+static uint64_t length(void)
+{
+	switch (below(6)) {
+	case 0:
+		return extreme();
+	case 1:
+		return below(2 * OMX_MEDIUM_MAX);
+	default:
+		return below(4097);
+	}
+}
+
+static void fill_buffer(struct omx_buffer *buffer)
+{
+	unsigned int i, count;
+
+	buffer->address = address();
+	buffer->length = length();
+	buffer->segment_count = 0;
+	buffer->reserved = below(50) ? 0 : rnd();
+	if (below(3))
+		return;
+	count = below(4) ? 1 + below(8) : below(SEGMENTS);
+	buffer->length = 0;
+	/* other threads write here, too: so much the better */
+	for (i = 0; i < count; i++) {
+		segments[i].address = below(8) ? (uintptr_t)memory + below(MEMORY / 2) : address();
+		segments[i].length = below(8) ? below(10000) : length();
+		buffer->length += segments[i].length;
+	}
+	buffer->address = below(16) ? (uintptr_t)segments : address();
+	buffer->segment_count = below(16) ? count : extreme();
+	if (!below(16))
+		buffer->length = extreme();
+}
+
+static uint32_t number(void)
+{
+	return below(4) ? below(8) : extreme();
+}
+
+static void fill_connect(struct omx_ioc_connect *connect)
+{
+	const struct shared *other = &files[below(FILES)];
+
+	connect->mac = below(8) ? board_mac : extreme();
+	connect->endpoint = below(8) ? other->endpoint : number();
+	connect->key = below(8) ? other->key : rnd();
+	connect->timeout_ms = below(8) ? below(1000) : extreme();
+	connect->reserved = below(50) ? 0 : rnd();
+}
+
+static void fill_wait(struct omx_ioc_wait *wait)
+{
+	wait->flags = below(8) ? below(2) : extreme();
+	wait->timeout_ms = below(20);	/* nobody waits for ever here */
+	wait->wakeups = below(4);
+}
+
+/* Words that the command may accept. */
+static void make_sense(unsigned int command, void *argument)
+{
+	struct omx_ioc_send_rndv *rndv = argument;
+	struct omx_ioc_region *region = argument;
+	struct omx_ioc_counters *counters = argument;
+	struct omx_ioc_fetch *fetch = argument;
+	struct omx_ioc_open *open = argument;
+	struct omx_ioc_pull *pull = argument;
+	struct omx_ioc_send *send = argument;
+	uint32_t *words = argument;
+
+	switch (command) {
+	case OMX_IOC_CONNECT:
+		fill_connect(argument);
+		break;
+	case OMX_IOC_WAIT:
+		fill_wait(argument);
+		break;
+	case OMX_IOC_SEND:
+		fill_buffer(&send->buffer);
+		send->channel = number();
+		send->reserved = 0;
+		break;
+	case OMX_IOC_REGION_CREATE:
+		fill_buffer(&region->buffer);
+		region->flags = below(8) ? 1 + below(3) : extreme();
+		region->region = 0;
+		break;
+	case OMX_IOC_REGION_DESTROY:
+		region->region = number();
+		break;
+	case OMX_IOC_FETCH:
+		fill_buffer(&fetch->buffer);
+		fetch->message = number();
+		fetch->reserved = 0;
+		break;
+	case OMX_IOC_SEND_RNDV:
+		rndv->length = length();
+		rndv->channel = number();
+		rndv->region = number();
+		memset(rndv->reserved, 0, sizeof(rndv->reserved));
+		break;
+	case OMX_IOC_PULL:
+		pull->length = length();
+		pull->msg_length = below(4) ? pull->length : length();
+		pull->channel = number();
+		pull->region = number();
+		pull->remote_message = number();
+		pull->timeout_ms = below(1000);
+		break;
+	case OMX_IOC_OPEN:
+		open->board = below(4) ? OMX_ANY : number();
+		open->endpoint = OMX_ANY;	/* leave those of others alone */
+		open->timeout_ms = below(2) ? 0 : below(2000);
+		break;
+	case OMX_IOC_COUNTERS:
+		counters->board = number();
+		counters->count = below(2) ? below(100) : extreme();
+		counters->values = address();
+		break;
+	default:
+		words[0] = number();
+		words[1] = below(4) ? 0 : number();
+	}
+}
+
+/* Always on a copy: what the driver writes must not land in our own data. */
+static void *argument_for(unsigned int command, uint8_t *own)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARGUMENT_MAX / sizeof(uint64_t); i++)
+		((uint64_t *)own)[i] = below(4) ? rnd() : extreme();
+	if (below(8))
+		make_sense(command, own);
+	if (command == OMX_IOC_WAIT)
+		fill_wait((void *)own);
+	if (command == OMX_IOC_OPEN)
+		((struct omx_ioc_open *)own)->endpoint = OMX_ANY;
+	return own;
+}
+
+static void fire(int index)
+{
+	uint8_t own[ARGUMENT_MAX] __attribute__((aligned(8)));
+	struct shared *shared = &files[index];
+	unsigned int command = commands[below(COMMANDS)];
+	const struct omx_ioc_open *open = (void *)own;
+	void *argument;
+	int result;
+
+	if ((index & 1) && command == OMX_IOC_OPEN)
+		return;
+	if (!below(8))
+		command = below(2) ? _IOC(rnd() & 3, OMX_IOC_MAGIC, rnd() & 0xff, rnd() & 0x3fff) :
+				     (unsigned int)rnd();
+	argument = argument_for(command, own);
+	if (command != OMX_IOC_WAIT && command != OMX_IOC_OPEN && !below(16))
+		argument = (void *)(uintptr_t)address();
+	result = ioctl(shared->fd, command, argument);
+	calls++;
+	if (result)
+		return;
+	accepted++;
+	if (command == OMX_IOC_OPEN) {
+		shared->endpoint = open->endpoint;
+		shared->key = open->key;
+		endpoints++;
+	}
+}
+
+static void refuse_write(int fd)
+{
+	void *ring = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, OMX_MAP_RING);
+
+	if (ring == MAP_FAILED)
+		return;
+	if (!mprotect(ring, page, PROT_READ | PROT_WRITE)) {
+		fputs("fuzz_ioctl: the ring became writable\n", stderr);
+		exit(1);
+	}
+	munmap(ring, page);
+	ring = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, OMX_MAP_RING);
+	if (ring != MAP_FAILED) {
+		fputs("fuzz_ioctl: the ring was mapped writable\n", stderr);
+		exit(1);
+	}
+}
+
+static void map_oddly(int fd)
+{
+	static const off_t offsets[] = { OMX_MAP_USER, OMX_MAP_RING, 0x1000, 0x101000, 0x200000 };
+	off_t offset = below(4) ? offsets[below(5)] : (off_t)(below(1ull << 40) * page);
+	size_t size = below(4) ? page * (1 + below(300)) : page * below(1 << 20) + 1;
+	void *at = mmap(NULL, size, below(8), below(2) ? MAP_SHARED : MAP_PRIVATE, fd, offset);
+
+	refuse_write(fd);
+	if (at == MAP_FAILED)
+		return;
+	mappings++;
+	mprotect(at, page, below(8));
+	munmap(at, size);
+}
+
+static void scribble(struct shared *shared)
+{
+	uint32_t *utail = shared->utail;
+
+	if (!utail) {
+		utail = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, shared->fd,
+			     OMX_MAP_USER);
+		if (utail == MAP_FAILED)
+			return;
+		shared->utail = utail;	/* a page of a closed endpoint stays mapped */
+	}
+	*utail = below(2) ? below(1 << 16) : extreme();
+	ioctl(shared->fd, OMX_IOC_KICK);
+}
+
+/* Another file under the same number: its endpoint closes while others call. */
+static void renew(struct shared *shared)
+{
+	int fd = open("/dev/omx", O_RDWR | O_CLOEXEC);
+	uint32_t *utail = atomic_exchange(&shared->utail, NULL);
+
+	if (fd < 0)
+		die("/dev/omx");
+	if (dup2(fd, shared->fd) < 0)
+		die("dup2");
+	close(fd);
+	/* A thread may be writing to it: let it be, but not for ever. */
+	if (utail)
+		mmap(utail, page, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+static void *fuzz(void *argument)
+{
+	state = seed ^ (uintptr_t)argument * 0x9e3779b97f4a7c15ull;
+	while (!over) {
+		int index = below(FILES);
+
+		switch (below(64)) {
+		case 0:
+			map_oddly(files[index].fd);
+			break;
+		case 1:
+		case 2:
+			scribble(&files[index]);
+			break;
+		case 3:
+			if (!below(16))
+				renew(&files[index]);
+			break;
+		default:
+			fire(index);
+		}
+	}
+	return NULL;
+}
+
+static void be_ordinary(void)
+{
+	if (getuid())
+		return;
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		die("setuid");
+}
+
+static void *map(size_t size, int protection)
+{
+	void *at = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	return at;
+}
+
+static void prepare(void)
+{
+	struct omx_ioc_board board = { .board = 0 };
+	unsigned int i;
+
+	page = sysconf(_SC_PAGESIZE);
+	memory = map(MEMORY + page, PROT_READ | PROT_WRITE);
+	unmapped = memory + MEMORY;
+	if (mprotect(unmapped, page, PROT_NONE))
+		die("mprotect");
+	readonly = map(page, PROT_READ);
+	segments = map(SEGMENTS * sizeof(*segments), PROT_READ | PROT_WRITE);
+	for (i = 0; i < FILES; i++) {
+		files[i].fd = open("/dev/omx", O_RDWR | O_CLOEXEC);
+		if (files[i].fd < 0)
+			die("/dev/omx");
+	}
+	if (ioctl(files[0].fd, OMX_IOC_BOARD, &board))
+		die("OMX_IOC_BOARD");
+	board_mac = board.mac;
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds",	required_argument, NULL, 't' },
+		{ "threads",	required_argument, NULL, 'n' },
+		{ "seed",	required_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	seed = time(NULL) * 1000003ull ^ getpid();
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 't')
+			seconds = atoi(optarg);
+		else if (c == 'n')
+			threads = atoi(optarg);
+		else if (c == 's')
+			seed = strtoull(optarg, NULL, 0);
+		else
+			exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[64];
+	uintptr_t i;
+
+	parse(argc, argv);
+	if (threads < 1 || threads > 64)
+		exit(2);
+	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	be_ordinary();
+	prepare();
+	for (i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, fuzz, (void *)(i + 1)))
+			die("pthread_create");
+	sleep(seconds);
+	over = true;
+	for (i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	printf("%llu calls, %llu accepted, %llu endpoints, %llu odd mappings\n",
+	       (unsigned long long)calls, (unsigned long long)accepted,
+	       (unsigned long long)endpoints, (unsigned long long)mappings);
+	return 0;
+}
