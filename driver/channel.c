@@ -96,47 +96,60 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	return ch;
 }
 
+static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
+{
+	int error = omx_table_add(&ep->channels, ch, &ch->id,
+				  GFP_ATOMIC | __GFP_NOWARN);
+
+	lockdep_assert_held(&ep->channels_lock);
+	if (error)
+		return error;
+	ch->space_note.event.channel = ch->id;
+	ch->dead_note.event.channel = ch->id;
+	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
+		     peer_hash(ch->mac, ch->peer_endpoint, ch->peer_session));
+	return 0;
+}
+
 struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session)
 {
 	struct omx_channel *ch, *other;
+	int error = 0;
 
 	if (READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX) {
 		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
 	ch = channel_alloc(ep, mac, endpoint, session);
-	if (!ch || omx_table_add(&ep->channels, ch, &ch->id,
-				 GFP_ATOMIC | __GFP_NOWARN)) {
-		kfree(ch);
-		omx_count(ep->iface, DROP_NO_MEMORY);
-		return NULL;
-	}
-	ch->space_note.event.channel = ch->id;
-	ch->dead_note.event.channel = ch->id;
+	if (!ch)
+		goto no_memory;
 
 	/* Two CPUs may see the first packets of a peer: one channel wins. */
 	spin_lock_bh(&ep->channels_lock);
 	other = omx_channel_find(ep, mac, endpoint, session);
 	if (!other)
-		hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
-			     peer_hash(mac, endpoint, session));
+		error = publish(ep, ch);
 	spin_unlock_bh(&ep->channels_lock);
-	if (other) {
-		omx_table_remove(&ep->channels, ch->id);
-		omx_channel_put(ch);
+	if (!other && !error)
+		return ch;
+	kfree(ch);
+	if (other)
 		return other;
-	}
-	return ch;
+no_memory:
+	omx_count(ep->iface, DROP_NO_MEMORY);
+	return NULL;
 }
 
 u32 omx_channel_mtu(struct omx_channel *ch)
 {
 	unsigned int generation = READ_ONCE(ch->ep->iface->peers.generation);
 
-	if (ch->mtu_generation != generation) {
+	/* Pairs with the release: who sees the generation sees its MTU. */
+	if (smp_load_acquire(&ch->mtu_generation) != generation) {
 		WRITE_ONCE(ch->mtu, omx_peer_mtu(ch->ep->iface, ch->mac));
-		WRITE_ONCE(ch->mtu_generation, generation);
+		/* Pairs with the acquire. */
+		smp_store_release(&ch->mtu_generation, generation);
 	}
 	return READ_ONCE(ch->mtu);
 }

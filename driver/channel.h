@@ -138,6 +138,8 @@ struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type ty
  */
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
+/* ch->lock held: before the first request of an idle channel; silence starts now. */
+void omx_channel_wake_up(struct omx_channel *ch);
 /* May the program queue this much more?  If not it will be told when. */
 bool omx_channel_has_space(struct omx_channel *ch, u32 length);
 /* Something of the peer is waited for (ch->rndvs): see that it is alive. */
@@ -156,6 +158,7 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out);
 u32 omx_channel_window(struct omx_channel *ch);		/* ch->lock held */
 /* The program made room: deliver what waits, tell the peers. */
 void omx_channels_reopen(struct omx_endpoint *ep);
+bool omx_channels_may_reopen(struct omx_endpoint *ep);
 /* Bytes that the endpoint keeps for its program. */
 void omx_channel_charge(struct omx_endpoint *ep, struct sk_buff *skb);
 void omx_channel_uncharge(struct omx_endpoint *ep, struct sk_buff *skb);

@@ -39,6 +39,19 @@ static void close_window(struct omx_channel *ch)
 	/* The program's next look at the ring ends in a kick. */
 	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
 	omx_count(ch->ep->iface, WINDOW_CLOSED);
+	omx_endpoint_notify(ch->ep);
+}
+
+static bool may_reopen(struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2;
+}
+
+static bool has_room(struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->held) < OMX_HELD_MAX &&
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4;
 }
 
 /* What one more round of packets may need is free, or nothing is let in. */
@@ -47,17 +60,15 @@ u32 omx_channel_window(struct omx_channel *ch)
 	struct omx_endpoint *ep = ch->ep;
 
 	lockdep_assert_held(&ch->lock);
-	if (!ch->window_closed && atomic_read(&ep->held) < OMX_HELD_MAX &&
-	    omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4)
+	if (ch->window_closed && !ch->ahead[ch->rx.next % OMX_WINDOW] &&
+	    may_reopen(ep)) {
+		ch->window_closed = false;
+		atomic_dec(&ep->closed_windows);
+	}
+	if (!ch->window_closed && has_room(ep))
 		return OMX_WINDOW;
 	close_window(ch);
 	return 0;
-}
-
-static bool may_reopen(struct omx_endpoint *ep)
-{
-	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
-	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2;
 }
 
 /* ---- acks of what we sent ---- */
@@ -223,8 +234,10 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 	enum omx_rx_verdict verdict = omx_rx_judge(&ch->rx, flow, seq);
 	struct sk_buff **slot = &ch->ahead[seq % OMX_WINDOW];
 
-	if (verdict == OMX_RX_NEXT && *slot)
-		verdict = OMX_RX_DUPLICATE;	/* here, but there was no room */
+	if (verdict == OMX_RX_NEXT && *slot) {
+		deliver_ready(ch);		/* there was no room: perhaps now */
+		verdict = OMX_RX_DUPLICATE;
+	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
 	case OMX_RX_AHEAD:
@@ -393,12 +406,17 @@ static void reopen(struct omx_channel *ch)
 	omx_channel_xmit(ch, &out);
 }
 
+bool omx_channels_may_reopen(struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->closed_windows) && may_reopen(ep);
+}
+
 void omx_channels_reopen(struct omx_endpoint *ep)
 {
 	struct omx_channel *ch;
 	u32 slot = 0;
 
-	if (!atomic_read(&ep->closed_windows) || !may_reopen(ep))
+	if (!omx_channels_may_reopen(ep))
 		return;
 	rcu_read_lock();
 	while ((ch = omx_table_next(&ep->channels, &slot)))

@@ -8,7 +8,7 @@
 #include "iface.h"
 #include "send.h"
 
-#define PENDING_MAX	(512 * 1024)	/* bytes behind the window */
+#define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 #define RETRANSMIT_MAX	4		/* packets sent again by one timeout */
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 
@@ -16,6 +16,18 @@ struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type ty
 				   unsigned int payload, gfp_t gfp)
 {
 	return omx_packet_make(&ch->template, type, payload, gfp);
+}
+
+static bool is_waiting(const struct omx_channel *ch)
+{
+	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls);
+}
+
+void omx_channel_wake_up(struct omx_channel *ch)
+{
+	lockdep_assert_held(&ch->lock);
+	if (!is_waiting(ch) && !omx_tx_in_flight(&ch->tx))
+		ch->heard = jiffies;
 }
 
 /* Starts the timer or moves it earlier; later is what its handler decides. */
@@ -72,8 +84,9 @@ void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out)
 
 	lockdep_assert_held(&ch->lock);
 	while (omx_tx_may_send(&ch->tx) && (skb = __skb_dequeue(&ch->pending))) {
-		ch->pending_bytes -= skb->len;
+		ch->pending_bytes -= skb->truesize;
 		if (!omx_tx_in_flight(&ch->tx)) {
+			omx_channel_wake_up(ch);
 			ch->retransmit_at = jiffies + retransmit_delay(ch);
 			omx_channel_arm(ch, ch->retransmit_at);
 		}
@@ -132,7 +145,7 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 		error = -ENOTCONN;
 	} else {
 		skb_queue_walk(packets, skb)
-			ch->pending_bytes += skb->len;
+			ch->pending_bytes += skb->truesize;
 		skb_queue_splice_tail_init(packets, &ch->pending);
 		omx_channel_transmit(ch, &out);
 	}
@@ -182,11 +195,6 @@ void omx_channel_watch(struct omx_channel *ch)
 	spin_lock_bh(&ch->lock);
 	omx_channel_arm(ch, jiffies + probe_interval(ch));
 	spin_unlock_bh(&ch->lock);
-}
-
-static bool is_waiting(const struct omx_channel *ch)
-{
-	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls);
 }
 
 static bool peer_is_lost(const struct omx_channel *ch)

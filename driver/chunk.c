@@ -25,7 +25,7 @@ static DEFINE_PER_CPU(struct pool, pools[SIZES]);
 
 static struct page *new_page(unsigned int order)
 {
-	return alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN, order);
+	return alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOMEMALLOC | __GFP_NOWARN, order);
 }
 
 /* Returns a page with a reference for the caller. */

@@ -22,6 +22,7 @@ struct omx_connect {
 	u32 key;
 	struct omx_note *note;
 	spinlock_t lock;
+	bool asked;			/* an answer can be one; pairs: is_reply_to() */
 	bool done;			/* the timer is not started again */
 	struct timer_list timer;
 	unsigned long interval;
@@ -131,6 +132,8 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 	u64_to_ether_addr(ioc.mac, mac);
 	if (!is_valid_ether_addr(mac))
 		return -EINVAL;
+	if (!omx_endpoint_takes_requests(ep))
+		return -EAGAIN;
 	connect = connect_alloc(ep, &ioc);
 	if (!connect)
 		return -ENOMEM;
@@ -140,7 +143,9 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 		kfree(connect);
 		return error;
 	}
-	rcu_read_lock();	/* the answer may come and free it */
+	rcu_read_lock();	/* from here on an answer may come and free it */
+	/* Pairs with is_reply_to(). */
+	smp_store_release(&connect->asked, true);
 	spin_lock_bh(&connect->lock);
 	if (!connect->done)
 		mod_timer(&connect->timer, jiffies + connect->interval);
@@ -214,7 +219,9 @@ static bool is_reply_to(const struct omx_connect *connect, u32 cookie,
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 
-	return connect && connect->id == cookie &&
+	/* The acquire pairs with the release in omx_connect(). */
+	return connect && smp_load_acquire(&connect->asked) &&
+	       connect->id == cookie &&
 	       connect->mac == omx_mac_read(eth_hdr(skb)->h_source) &&
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
 }

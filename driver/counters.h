@@ -49,7 +49,7 @@
 	X(REGION_PIN,		"region pinned") \
 	X(REGION_PIN_FAILED,	"region could not be pinned") \
 	X(CHANNEL_TIMEOUT,	"channel given up, peer silent") \
-	X(CHANNEL_REFUSED,	"channel given up, peer refused") \
+	X(CHANNEL_REFUSED,	"channel ended, peer closed or refused") \
 	X(DROP_NONLINEAR,	"dropped: header not readable") \
 	X(DROP_VERSION,		"dropped: other protocol version") \
 	X(DROP_TYPE,		"dropped: unknown type") \

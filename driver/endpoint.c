@@ -24,14 +24,18 @@
  */
 #define HELPER_DELAY_NS		(50 * NSEC_PER_USEC)
 
+static bool is_urgent(const struct omx_endpoint *ep)
+{
+	return (s32)(READ_ONCE(ep->urgent_head) -
+		     READ_ONCE(ep->ring.user->utail)) > 0;
+}
+
 static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
 {
 	struct omx_endpoint *ep = container_of(timer, struct omx_endpoint,
 					       helper_timer);
-	u32 tail = READ_ONCE(ep->ring.user->utail);
 
-	if ((s32)(READ_ONCE(ep->urgent_head) - tail) > 0 &&
-	    !atomic_read(&ep->attending)) {
+	if (is_urgent(ep) && !atomic_read(&ep->attending)) {
 		omx_count(ep->iface, HELPER_WAKEUP);
 		WRITE_ONCE(ep->helper_due, true);
 		wake_up_interruptible(&ep->helper_wait);
@@ -315,14 +319,31 @@ void omx_endpoint_notify(struct omx_endpoint *ep)
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+static void start_helper_timer(struct omx_endpoint *ep)
+{
+	/* Callers are ordered behind what the helper checks before it sleeps. */
+	if (waitqueue_active(&ep->helper_wait))
+		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
 void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
 {
 	WRITE_ONCE(ep->urgent_head, READ_ONCE(ep->ring.head));
-	omx_endpoint_notify(ep);
-	/* The barrier pairs with prepare_to_wait() in helper_wait(). */
-	if (!atomic_read(&ep->attending) && wq_has_sleeper(&ep->helper_wait))
-		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
-			      HRTIMER_MODE_REL_SOFT);
+	/*
+	 * Its barrier pairs with prepare_to_wait() in helper_wait() and with
+	 * atomic_dec_and_test() below: one of us sees the other.
+	 */
+	if (wq_has_sleeper(&ep->wait))
+		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+	if (!atomic_read(&ep->attending))
+		start_helper_timer(ep);
+}
+
+void omx_endpoint_leave(struct omx_endpoint *ep)
+{
+	if (atomic_dec_and_test(&ep->attending) && is_urgent(ep))
+		start_helper_timer(ep);
 }
 
 void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note)
@@ -334,7 +355,7 @@ void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note)
 
 static bool has_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
-	return READ_ONCE(ep->ring.head) != wait->head ||
+	return READ_ONCE(ep->ring.head) != wait->head || omx_channels_may_reopen(ep) ||
 	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
 	       omx_endpoint_is_dead(ep);
 }
@@ -359,7 +380,7 @@ static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wa
 		error = wait_event_interruptible_hrtimeout(ep->wait,
 					has_news(ep, wait),
 					ms_to_ktime(wait->timeout_ms));
-	atomic_dec(&ep->attending);
+	omx_endpoint_leave(ep);
 	return error;
 }
 
@@ -405,5 +426,8 @@ long omx_endpoint_kick(struct omx_endpoint *ep)
 {
 	omx_ring_flush(&ep->ring);
 	omx_channels_reopen(ep);
+	/* Not room enough yet: the program kicks again when it has made more. */
+	if (atomic_read(&ep->closed_windows))
+		WRITE_ONCE(ep->ring.kernel->kbacklog, 1);
 	return 0;
 }

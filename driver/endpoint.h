@@ -92,8 +92,20 @@ struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index);
 void omx_endpoint_notify(struct omx_endpoint *ep);
 /* ... and the transfer stops until the program, or its helper, has seen it. */
 void omx_endpoint_notify_urgent(struct omx_endpoint *ep);
+/* A thread that was `attending` goes back to its program. */
+void omx_endpoint_leave(struct omx_endpoint *ep);
 /* Posts a note and wakes. */
 void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note);
+
+#define OMX_REQUESTS_MAX	16384	/* unfinished, or finished and not looked at */
+
+/* Or must the program look at what has ended first?  Process context. */
+static inline bool omx_endpoint_takes_requests(const struct omx_endpoint *ep)
+{
+	return READ_ONCE(ep->ring.waiting) + READ_ONCE(ep->pulls.count) +
+	       READ_ONCE(ep->rndvs.count) + READ_ONCE(ep->connects.count) <
+	       OMX_REQUESTS_MAX;
+}
 
 static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)
 {

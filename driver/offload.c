@@ -36,37 +36,43 @@ void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 }
 
 /* Each frame says where its part of the payload belongs. */
-static void mend_header(struct sk_buff *segment, u64 offset)
+static void mend_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 {
-	struct omx_wire_pull_reply *body;
+	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
+	struct omx_wire_pull_reply *body = (void *)(head + 1);
 
-	skb_set_network_header(segment, ETH_HLEN);
-	body = omx_packet_body(segment);
+	skb_set_network_header(segment, mac_length);
 	body->offset = cpu_to_be64(offset);
-	omx_packet_head(segment)->length = cpu_to_be16(segment->len - ETH_HLEN);
+	head->length = cpu_to_be16(segment->len - mac_length);
 }
 
-/* data is behind the Ethernet header, which is where the network layer starts. */
+/*
+ * data is behind the Ethernet header, to which a VLAN's tag may belong, and a
+ * tunnel may have added types of its own.
+ */
 static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 {
 	const struct omx_wire_head *head;
 	u32 size = skb_shinfo(skb)->gso_size;
 	struct sk_buff *segments, *one;
+	u32 mac_length;
 	u64 offset;
 
-	if (!pskb_may_pull(skb, REPLY_HEADER) || skb_shinfo(skb)->gso_type != GSO_TYPE)
+	if (!pskb_may_pull(skb, REPLY_HEADER) ||
+	    !(skb_shinfo(skb)->gso_type & GSO_TYPE))
 		return ERR_PTR(-EINVAL);
 	head = (const struct omx_wire_head *)skb->data;
 	if (head->type != OMX_WIRE_PULL_REPLY || !size)
 		return ERR_PTR(-EINVAL);
 	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
+	mac_length = skb->data - skb_mac_header(skb);
 	__skb_pull(skb, REPLY_HEADER);
 	/* Or it would fill in a checksum. */
 	segments = skb_segment(skb, features | NETIF_F_HW_CSUM);
 	if (IS_ERR(segments))
 		return segments;
 	for (one = segments; one; one = one->next, offset += size)
-		mend_header(one, offset);
+		mend_header(one, mac_length, offset);
 	return segments;
 }
 

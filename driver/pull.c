@@ -50,6 +50,7 @@ struct omx_pull {
 	} state;
 	struct omx_pull_window window;
 	unsigned long progress;		/* jiffies */
+	u32 released;			/* outstanding frames whose share others have */
 	u8 backoff;
 	struct timer_list timer;
 };
@@ -186,7 +187,7 @@ static void leave(struct omx_pull *pull)
 	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
 
 	timer_delete(&pull->timer);
-	give_back(pull, pull->window.outstanding);
+	give_back(pull, pull->window.outstanding - pull->released);
 	spin_lock_bh(&pulls->lock);
 	list_del_init(&pull->in_schedule);
 	spin_unlock_bh(&pulls->lock);
@@ -194,6 +195,41 @@ static void leave(struct omx_pull *pull)
 	list_del_init(&pull->in_channel);
 	spin_unlock_bh(&pull->ch->lock);
 	omx_table_remove(&pull->ep->pulls, pull->id);
+}
+
+/* Lets the first of the waiting ask that still can.  True: try another. */
+static bool let_one_ask(struct omx_pull_scheduler *pulls)
+{
+	struct sk_buff_head out;
+	struct omx_pull *pull;
+	bool gone;
+
+	rcu_read_lock();	/* it may end meanwhile */
+	pull = next_waiting(pulls);
+	gone = pull;
+	if (pull) {
+		__skb_queue_head_init(&out);
+		spin_lock_bh(&pull->lock);
+		if (pull->state == ACTIVE) {
+			gone = false;
+			ask(pull, now_us(), &out);
+		}
+		spin_unlock_bh(&pull->lock);
+		xmit(pull, &out);
+	}
+	rcu_read_unlock();
+	return gone;
+}
+
+/* Frames arrived or a pull ended. */
+static void let_others_ask(struct omx_iface *iface)
+{
+	struct omx_pull_scheduler *pulls = &iface->pulls;
+
+	while (!list_empty_careful(&pulls->waiting) &&
+	       atomic_read(&pulls->outstanding) <= IFACE_BYTES_MAX / 2 &&
+	       let_one_ask(pulls))
+		;
 }
 
 /* Called once, by who set DONE, without any lock. */
@@ -208,6 +244,7 @@ static void conclude(struct omx_pull *pull, u8 status)
 	event->length = status == OMX_STATUS_OK ? pull->length : 0;
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->note);
+	let_others_ask(ep->iface);
 	pull_free(pull);
 }
 
@@ -223,29 +260,6 @@ static void end(struct omx_pull *pull, u8 status)
 	spin_unlock_bh(&pull->lock);
 	if (mine)
 		conclude(pull, status);
-}
-
-/* Frames arrived or a pull ended: others may ask now. */
-static void let_others_ask(struct omx_iface *iface)
-{
-	struct omx_pull_scheduler *pulls = &iface->pulls;
-	struct sk_buff_head out;
-	struct omx_pull *pull;
-
-	if (list_empty_careful(&pulls->waiting) ||
-	    atomic_read(&pulls->outstanding) > IFACE_BYTES_MAX / 2)
-		return;
-	rcu_read_lock();	/* it may end meanwhile */
-	pull = next_waiting(pulls);
-	if (pull) {
-		__skb_queue_head_init(&out);
-		spin_lock_bh(&pull->lock);
-		if (pull->state == ACTIVE)
-			ask(pull, now_us(), &out);
-		spin_unlock_bh(&pull->lock);
-		xmit(pull, &out);
-	}
-	rcu_read_unlock();
 }
 
 /* ---- the timer ---- */
@@ -267,6 +281,15 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		pull->backoff++;
 }
 
+/* A sender that stays silent does not keep others from asking theirs. */
+static void release_share(struct omx_pull *pull)
+{
+	if (pull->backoff < 2)
+		return;
+	give_back(pull, pull->window.outstanding - pull->released);
+	pull->released = pull->window.outstanding;
+}
+
 static void timer_fired(struct timer_list *timer)
 {
 	struct omx_pull *pull = omx_timer_container(pull, timer, timer);
@@ -284,6 +307,8 @@ static void timer_fired(struct timer_list *timer)
 		lost = true;
 	} else {
 		ask_for_late(pull, &out);
+		release_share(pull);
+		ask(pull, now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));
 	}
@@ -293,6 +318,7 @@ static void timer_fired(struct timer_list *timer)
 		return;
 	}
 	xmit(pull, &out);
+	let_others_ask(pull->ep->iface);
 }
 
 /* ---- the ioctl ---- */
@@ -358,10 +384,12 @@ static int enlist(struct omx_pull *pull)
 	int error = 0;
 
 	spin_lock_bh(&ch->lock);
-	if (ch->dead)
+	if (ch->dead) {
 		error = -ENOTCONN;
-	else
+	} else {
+		omx_channel_wake_up(ch);
 		list_add_tail(&pull->in_channel, &ch->pulls);
+	}
 	spin_unlock_bh(&ch->lock);
 	return error;
 }
@@ -414,7 +442,7 @@ static void pull_from_peer(struct omx_pull *pull)
 {
 	struct omx_channel *ch = pull->ch;
 	struct sk_buff_head out;
-	u8 dead;
+	u8 dead = 0;
 
 	__skb_queue_head_init(&out);
 	omx_pull_window_init(&pull->window, pull->length,
@@ -428,8 +456,11 @@ static void pull_from_peer(struct omx_pull *pull)
 	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(timeout_us(pull)));
 	spin_unlock(&pull->lock);
 	xmit(pull, &out);
-	/* Pairs with omx_channel_fail(): if it missed us, we see why. */
-	dead = READ_ONCE(ch->dead);
+	/* Who failed the channel's pulls while it was STARTING has missed it. */
+	spin_lock(&ch->lock);
+	if (ch->dead || list_empty(&pull->in_channel))
+		dead = ch->dead ?: OMX_STATUS_ABORTED;
+	spin_unlock(&ch->lock);
 	if (dead)
 		end(pull, dead);
 	local_bh_enable();
@@ -473,6 +504,10 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
+	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1)) {
+		omx_channel_put(ch);
+		return -EAGAIN;
+	}
 	pull = pull_alloc(ep, ch, &ioc);
 	if (!pull) {
 		omx_channel_put(ch);
@@ -480,11 +515,10 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	}
 	/* The transfer may run right here, in softirq: no helper is needed. */
 	atomic_inc(&ep->attending);
-	hrtimer_try_to_cancel(&ep->helper_timer);
 	error = take_region(ep, pull, ioc.region);
 	if (!error)
 		error = start(ep, pull);
-	atomic_dec(&ep->attending);
+	omx_endpoint_leave(ep);
 	if (error) {
 		kfree(pull->note);
 		kfree_skb(pull->notify);
@@ -574,7 +608,10 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	u32 rtt;
 
 	omx_pull_window_take(&pull->window, offset, block, now, &rtt);
-	give_back(pull, 1);
+	if (pull->released)
+		pull->released--;
+	else
+		give_back(pull, 1);
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (rtt)

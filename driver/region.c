@@ -119,9 +119,10 @@ int omx_region_prepare(struct omx_iface *iface, struct omx_region *region)
 	mutex_lock(&region->pin_lock);
 	if (!region->pinned) {
 		error = pin(region);
-		/* Pairs with the acquire above and in walk_start(). */
-		if (!error)
+		if (!error) {
+			/* Pairs with the acquire above and in walk_start(). */
 			smp_store_release(&region->pinned, true);
+		}
 	}
 	mutex_unlock(&region->pin_lock);
 	if (error)

@@ -67,7 +67,10 @@ void omx_note_init(struct omx_note *note, enum omx_event_type type)
 void omx_ring_forget(struct omx_ring *ring, struct omx_note *note)
 {
 	spin_lock_bh(&ring->lock);
-	list_del_init(&note->link);
+	if (!list_empty(&note->link)) {
+		list_del_init(&note->link);
+		WRITE_ONCE(ring->waiting, ring->waiting - 1);
+	}
 	spin_unlock_bh(&ring->lock);
 }
 
@@ -158,8 +161,10 @@ bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
 		free_note(note);
 		waits = false;
 	} else {
-		if (list_empty(&note->link))
+		if (list_empty(&note->link)) {
 			list_add_tail(&note->link, &ring->backlog);
+			WRITE_ONCE(ring->waiting, ring->waiting + 1);
+		}
 		WRITE_ONCE(ring->kernel->kbacklog, 1);
 	}
 	spin_unlock_bh(&ring->lock);
@@ -176,6 +181,7 @@ bool omx_ring_flush(struct omx_ring *ring)
 		if (!write_note(ring, note))
 			break;
 		list_del_init(&note->link);
+		WRITE_ONCE(ring->waiting, ring->waiting - 1);
 		free_note(note);
 	}
 	empty = list_empty(&ring->backlog);

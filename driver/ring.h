@@ -9,7 +9,7 @@
  * Two kinds of entries.  A message may be refused when there is no room: its
  * sender keeps it and sends it again.  A note (how a request ended, what
  * happened to a channel) may not: it waits in the backlog, which is bounded
- * by the requests that can exist, until OMX_IOC_KICK.
+ * because no new request is taken while it is long, until OMX_IOC_KICK.
  */
 #ifndef OMX_RING_H
 #define OMX_RING_H
@@ -30,6 +30,7 @@ struct omx_ring {
 	struct omx_ring_user *user;	/* vmalloc_user: one page */
 	struct omx_event *slot;
 	struct list_head backlog;	/* of notes */
+	u32 waiting;			/* notes in it */
 };
 
 struct omx_note {

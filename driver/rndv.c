@@ -51,10 +51,12 @@ static int enlist(struct omx_channel *ch, struct omx_rndv *rndv)
 	int error = 0;
 
 	spin_lock_bh(&ch->lock);
-	if (ch->dead)
+	if (ch->dead) {
 		error = -ENOTCONN;
-	else
+	} else {
+		omx_channel_wake_up(ch);
 		list_add_tail(&rndv->link, &ch->rndvs);
+	}
 	spin_unlock_bh(&ch->lock);
 	return error;
 }
@@ -70,16 +72,18 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	if (error)
 		return error == -ENOSPC ? -EAGAIN : error;
 	skb = make_packet(ch, ioc, rndv->id);
+	omx_channel_hold(ch);	/* once enlisted, the rndv may end with its own */
 	error = skb ? enlist(ch, rndv) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
 		omx_table_remove(&ep->rndvs, rndv->id);
-		return error;
+	} else {
+		/* If the channel dies now, the note says so. */
+		omx_channel_send_one(ch, skb);
+		omx_channel_watch(ch);
 	}
-	/* If the channel dies now, the note says so: nothing more to report. */
-	omx_channel_send_one(ch, skb);
-	omx_channel_watch(ch);
-	return 0;
+	omx_channel_put(ch);
+	return error;
 }
 
 static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
@@ -110,6 +114,9 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
+	error = -EAGAIN;
+	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1))
+		goto put_channel;
 	error = -ENOMEM;
 	rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);
 	if (!rndv)
