@@ -37,9 +37,9 @@ static void nothing_there(omx_endpoint_t ep)
 	EQUAL(result, 0);
 	TAKES(150, omx_peek(ep, &request, &result, 150));
 	EQUAL(result, 0);
-	MUST(omx_iprobe(ep, 0, 0, &status, &result));
+	MUST(omx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(result, 0);
-	TAKES(150, omx_probe(ep, 0, 0, &status, &result, 150));
+	TAKES(150, omx_probe(ep, 0, CONTROL, &status, &result, 150));
 	EQUAL(result, 0);
 	CHECK(status.code == 77 && !request && posted);
 	MUST(omx_cancel(ep, &posted, &result));
@@ -177,10 +177,10 @@ static void wait_for_it(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint32_t ti
 	EQUAL(status.msg_length, 1000);
 	CHECK(same_address(status.addr, peer));
 	/* It remains to be received. */
-	MUST(omx_iprobe(ep, 0, 0, &status, &result));
+	MUST(omx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(result, 1);
 	receive_pattern(ep, 1000, 24);
-	MUST(omx_iprobe(ep, 0, 0, &status, &result));
+	MUST(omx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(result, 0);
 }
 
@@ -194,6 +194,7 @@ static void probe_classes(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	uint64_t i;
 
 	barrier(ep, peer);
+	barrier(ep, peer);
 	for (i = 0; i < 5; i++) {
 		MUST(omx_probe(ep, 31 + i, EXACT, &status, &result, PATIENCE));
 		EQUAL(result, 1);
@@ -201,7 +202,7 @@ static void probe_classes(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 		MUST(omx_probe(ep, 0, ~0xffull, NULL, &result, PATIENCE));
 		EQUAL(result, 1);
 	}
-	MUST(omx_iprobe(ep, 0, 0, &status, &result));
+	MUST(omx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(status.match_info, 31);
 	for (i = 5; i-- > 0; )
 		receive_pattern(ep, classes[i], 31 + i);
@@ -209,12 +210,18 @@ static void probe_classes(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 
 static void serve_classes(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
+	static char from[5][300000];
+	omx_request_t request[5];
 	uint64_t i;
 
-	for (i = 0; i < 4; i++)
-		send_pattern(ep, peer, classes[i], 31 + i);
 	barrier(ep, peer);
-	send_pattern(ep, peer, classes[4], 35);
+	for (i = 0; i < 5; i++) {
+		fill(from[i], classes[i], 31 + i, 0);
+		MUST(omx_isend(ep, from[i], classes[i], peer, 31 + i, NULL, &request[i]));
+	}
+	barrier(ep, peer);
+	for (i = 0; i < 5; i++)
+		finish_with(ep, &request[i], OMX_SUCCESS);
 }
 
 static void client(void)

@@ -138,30 +138,29 @@ static omx_endpoint_addr_t disconnect(omx_endpoint_t ep, omx_endpoint_addr_t ser
 	return fresh;
 }
 
-/* What is sent to a closed endpoint ends with an error, and so does its address. */
+/* What is sent to a closed endpoint ends with the reason, now and later. */
 static void closed_peer(omx_endpoint_t ep, omx_endpoint_addr_t server)
 {
 	omx_request_t request;
-	omx_status_t status;
-	omx_return_t ret;
+	omx_return_t code;
 	double end = now() + 20;
+	uint64_t nic;
+	uint32_t endpoint;
 
 	do {
 		CHECK(now() < end, " a closed peer goes unnoticed");
-		ret = omx_issend(ep, NULL, 0, server, 1, NULL, &request);
-		if (ret == OMX_SUCCESS) {
-			status = finish(ep, &request);
-			ret = status.code;
-		}
-	} while (ret == OMX_SUCCESS);
-	CHECK(ret == OMX_REMOTE_ENDPOINT_CLOSED || ret == OMX_REMOTE_ENDPOINT_BAD_SESSION,
-	      " %s", omx_strerror(ret));
-	/* The news of the request may come a moment before that of the address. */
-	while ((ret = omx_isend(ep, NULL, 0, server, 1, NULL, NULL)) == OMX_SUCCESS) {
-		CHECK(now() < end, " the address of a closed peer stays valid");
-		MUST(omx_progress(ep));
-	}
-	RETURNS(ret, OMX_REMOTE_ENDPOINT_BAD_SESSION);
+		MUST(omx_issend(ep, NULL, 0, server, 1, NULL, &request));
+		code = finish(ep, &request).code;
+	} while (code == OMX_SUCCESS);
+	CHECK(code == OMX_REMOTE_ENDPOINT_CLOSED, " %s", omx_strerror(code));
+	MUST(omx_isend(ep, NULL, 0, server, 1, NULL, &request));
+	finish_with(ep, &request, OMX_REMOTE_ENDPOINT_CLOSED);
+	MUST(omx_isend(ep, NULL, 0, server, 1, NULL, NULL));
+	/* The address still tells whose it was, until it is given up. */
+	MUST(omx_decompose_endpoint_addr(server, &nic, &endpoint));
+	EQUAL(nic, server_nic);
+	MUST(omx_disconnect(ep, server));
+	RETURNS(omx_isend(ep, NULL, 0, server, 1, NULL, NULL), OMX_REMOTE_ENDPOINT_BAD_SESSION);
 }
 
 /* It is not the endpoint that was opened there before. */

@@ -70,6 +70,7 @@ static void probe_apart(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	EQUAL(status.match_info, CTX(3) + 1);
 	receive(ep, NULL, 0, CTX(5) + 2);
 	receive(ep, NULL, 0, CTX(3) + 1);
+	barrier(ep, peer);
 }
 
 /* All sixteen, many messages each, received context by context. */
@@ -79,7 +80,7 @@ static void receive_all(omx_endpoint_t ep)
 
 	for (id = 16; id-- > 0; )
 		for (i = 0; i < 20; i++)
-			receive_pattern(ep, i * 300, CTX(id) + i);
+			receive_pattern(ep, i * 200, CTX(id) + i);
 }
 
 static void client(void)
@@ -108,10 +109,11 @@ static void server(void)
 	send_pattern(ep, peer, 0, CTX(3) + 1);
 	send_pattern(ep, peer, 0, CTX(5) + 2);
 	barrier(ep, peer);
+	barrier(ep, peer);
 
 	for (i = 0; i < 20; i++)
 		for (id = 0; id < 16; id++)
-			send_pattern(ep, peer, i * 300, CTX(id) + i);
+			send_pattern(ep, peer, i * 200, CTX(id) + i);
 	part(ep, peer);
 }
 

@@ -24,8 +24,8 @@ static void in_the_child(omx_endpoint_t ep, omx_endpoint_addr_t self, omx_reques
 	MUST(omx_init());
 	own = open_any();
 	self = connect_self(own);
-	send_pattern(own, self, 50000, 2);
-	receive_pattern(own, 50000, 2);
+	send_pattern(own, self, 4000, 2);
+	receive_pattern(own, 4000, 2);
 	MUST(omx_close_endpoint(own));
 	MUST(omx_finalize());
 }
@@ -54,8 +54,8 @@ static void test(void)
 	/* The parent's has not noticed. */
 	send_sync(ep, self, NULL, 0, 1);
 	finish_with(ep, &request, OMX_SUCCESS);
-	send_pattern(ep, self, 50000, 3);
-	receive_pattern(ep, 50000, 3);
+	send_pattern(ep, self, 4000, 3);
+	receive_pattern(ep, 4000, 3);
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 }

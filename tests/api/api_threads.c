@@ -49,7 +49,7 @@ static void *observer(void *stop)
 	uint32_t result;
 
 	while (!__atomic_load_n((int *)stop, __ATOMIC_SEQ_CST)) {
-		MUST(omx_wait_any(ep, DIRECTION(2), EXACT, &status, &result, 10));
+		MUST(omx_wait_any(ep, 3ull << 40, EXACT, &status, &result, 10));
 		EQUAL(result, 0);
 	}
 	return NULL;

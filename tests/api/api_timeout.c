@@ -65,11 +65,13 @@ static void sends(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	ends_after(ep, &request, 300);
 	MUST(omx_isend(ep, large, sizeof(large), peer, 4, NULL, &request));
 	ends_after(ep, &request, 300);
+	/* The buffer is ours again. */
+	fill(large, sizeof(large), 666, 0);
 }
 
 /*
- * The server receives what was given up: it is not told a lie about it, and
- * what comes later is whole.
+ * The server receives what was given up: it must not take for the message
+ * what is in the buffer now; and what comes later is whole.
  */
 static void later_messages(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {

@@ -95,7 +95,10 @@ int run_alone(int argc, char **argv, void (*test)(void));
 /* ---- endpoints ------------------------------------------------------------- */
 
 #define KEY		0x1234
-/* Match infos from here on are the helpers' own. */
+/*
+ * Match infos from here on are the helpers' own: (match & CONTROL) == 0 asks
+ * for the others.
+ */
 #define CONTROL		0xfffe000000000000ull
 #define EXACT		(~0ull)
 #define PATIENCE	60000		/* ms that nothing here should take */
@@ -133,7 +136,10 @@ bool is_done(omx_endpoint_t ep, omx_request_t *request, omx_status_t *status);
 void send_sync(omx_endpoint_t ep, omx_endpoint_addr_t to, void *buffer, size_t length,
 	       uint64_t match);
 omx_status_t receive(omx_endpoint_t ep, void *buffer, size_t length, uint64_t match);
-/* `length` bytes that `match` stands for: sent, and received and verified. */
+/*
+ * `length` bytes that `match` stands for: sent, and received and verified.  Sending
+ * more than 4 KiB may wait until they are received.
+ */
 void send_pattern(omx_endpoint_t ep, omx_endpoint_addr_t to, size_t length, uint64_t match);
 void receive_pattern(omx_endpoint_t ep, size_t length, uint64_t match);
 
