@@ -386,9 +386,15 @@ static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wa
 
 static long helper_wait(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
-	long error = wait_event_interruptible(ep->helper_wait,
-					      helper_has_news(ep, wait));
+	long error;
 
+	if (wait->timeout_ms == OMX_ANY)
+		error = wait_event_interruptible(ep->helper_wait,
+						 helper_has_news(ep, wait));
+	else
+		error = wait_event_interruptible_hrtimeout(ep->helper_wait,
+					helper_has_news(ep, wait),
+					ms_to_ktime(wait->timeout_ms));
 	WRITE_ONCE(ep->helper_due, false);
 	return error;
 }
