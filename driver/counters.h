@@ -39,6 +39,7 @@
 	X(PULL_TIMEOUT,		"pull timer asked again") \
 	X(PULL_GAP,		"pull asked again for a gap") \
 	X(PULL_FRAMES_AGAIN,	"pull frame asked for again") \
+	X(PULL_STARTED_OVER,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the interface") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
 	X(WINDOW_PROBE,		"closed window probed") \
@@ -74,6 +75,7 @@
 	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory") \
 	X(DROP_PULL_REGION,	"dropped: pull of no region") \
 	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
+	X(DROP_PULL_MTU,	"dropped: pull of frames beyond the MTU") \
 	X(DROP_NOTIFY,		"dropped: notify of no message") \
 	X(DROP_CONNECT_REPLY,	"dropped: reply to no connect") \
 	X(DROP_NACK,		"dropped: nack of nothing") \

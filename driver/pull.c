@@ -155,6 +155,23 @@ static u32 timeout_us(const struct omx_pull *pull)
 	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
 }
 
+static u32 frame_length(const struct omx_pull *pull)
+{
+	return round_down(omx_channel_mtu(pull->ch) - REPLY_HEADER, 8);
+}
+
+/*
+ * The path's MTU became smaller: the sender refuses what was asked for.  An
+ * administrator does that, so what has arrived is not worth keeping.
+ */
+static void start_over(struct omx_pull *pull)
+{
+	omx_count(pull->ep->iface, PULL_STARTED_OVER);
+	give_back(pull, pull->window.outstanding - pull->released);
+	pull->released = 0;
+	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
+}
+
 static void xmit(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	omx_channel_xmit(pull->ch, out);
@@ -306,6 +323,8 @@ static void timer_fired(struct timer_list *timer)
 		pull->state = DONE;
 		lost = true;
 	} else {
+		if (frame_length(pull) < pull->window.frame_length)
+			start_over(pull);
 		ask_for_late(pull, &out);
 		release_share(pull);
 		ask(pull, now_us(), &out);	/* its turn may have been missed */
@@ -445,8 +464,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	u8 dead = 0;
 
 	__skb_queue_head_init(&out);
-	omx_pull_window_init(&pull->window, pull->length,
-			     round_down(omx_channel_mtu(ch) - REPLY_HEADER, 8));
+	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);

@@ -174,10 +174,13 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		refuse(request.ch, request.pull);
 		goto free;
 	}
-	if (request.offset + request.length > length ||
-	    request.frame_length + REPLY_HEADER > omx_channel_mtu(request.ch)) {
+	if (request.offset + request.length > length) {
 		omx_count(iface, DROP_PULL_RANGE);
 		refuse(request.ch, request.pull);
+	} else if (request.frame_length + REPLY_HEADER >
+		   omx_channel_mtu(request.ch)) {
+		/* The puller will hear of the MTU and start over. */
+		omx_count(iface, DROP_PULL_MTU);
 	} else {
 		reply(iface, &request);
 	}
