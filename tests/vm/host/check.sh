@@ -78,9 +78,24 @@ result() {
 	*)
 		failed=$((failed + 1))
 		echo "FAIL $shown$time: status $2"
-		tail -n 40 "$4" | sed 's/^/    /'
+		last_words "$4" | sed 's/^/    /'
 		;;
 	esac
+}
+
+# The end of each part of a log: what the test said, then the kernel's log,
+# then the guest's, as far as they are there.
+last_words() {
+	awk -v most=20 '
+		function flush(i) {
+			for (i = n > most ? n - most : 0; i < n; i++)
+				print line[i]
+			n = 0
+			most = 40
+		}
+		/^--- (kernel log|guest)$/ { flush(); print; next }
+		{ line[n++] = $0 }
+		END { flush() }' "$1" | tr -d '\r'
 }
 
 # on_host NAME CMD...: a test that needs no guest.
@@ -187,7 +202,7 @@ run_pending() {
 	started=$(unfinished "$log.events")
 	cut -d ' ' -f 2 "$log.events" | sort -u >"$log.seen"
 	if [ -n "$started" ]; then
-		cat "$log.log" >>"$logs/$started/log"
+		{ echo '--- guest' && cat "$log.log"; } >>"$logs/$started/log"
 		result "$started" "$status" "" "$logs/$started/log" "$options"
 	elif [ ! -s "$log.events" ]; then
 		# no test began, and none would

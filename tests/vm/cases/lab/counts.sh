@@ -11,6 +11,7 @@ cat "$LAB_OUT.out"
 [ "$status" = 1 ] || exit 1
 for line in 'PASS counted/a-pass ' 'FAIL counted/b-fail ' 'SKIP counted/c-skip ' \
 	'FAIL counted/d-hang ' 'FAIL counted/e-panic ' 'FAIL counted/f-splat ' \
+	'    the reason stands here' '    --- kernel log' 'chatter 89' \
 	'FAIL counted/g-endpoint ' 'PASS counted/h-leftover ' 'PASS counted/i-pass '; do
 	grep -qF "$line" "$LAB_OUT.out" || { echo "no: $line" && exit 1; }
 done
