@@ -448,9 +448,11 @@ static void pull_locally(struct omx_pull *pull)
 	u8 status = OMX_STATUS_BAD_REGION;
 
 	if (source) {
+		int error = omx_region_copy_to_user(source, pull->region, pull->length);
+
 		omx_count(pull->ep->iface, LOCAL_COPY);
-		status = omx_region_copy_to_user(source, pull->region, pull->length) ?
-			OMX_STATUS_FAULT : OMX_STATUS_OK;
+		if (error != -ENOENT)
+			status = error ? OMX_STATUS_FAULT : OMX_STATUS_OK;
 		omx_region_put(source);
 	}
 	pull->state = DONE;

@@ -258,6 +258,18 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	return copy_to_user(arg, &ioc, sizeof(ioc)) ? -EFAULT : 0;
 }
 
+/*
+ * Who has a reference, a rendezvous above all, reads no more.  What was read
+ * before is on its way: it arrives as it was, or as it has become by then if
+ * the device takes it from the pages.
+ */
+static void withdraw(struct omx_region *region)
+{
+	WRITE_ONCE(region->withdrawn, true);
+	/* Pairs with omx_region_copy_to_user(): before the program writes. */
+	smp_mb();
+}
+
 long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_region *region;
@@ -270,6 +282,7 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 	if (!region)
 		return -ENOENT;
 	if (omx_table_take(&ep->regions, region->id, region)) {
+		withdraw(region);
 		put_now(region);
 		error = 0;
 	}
@@ -284,6 +297,7 @@ void omx_regions_destroy(struct omx_endpoint *ep)
 
 	while ((region = omx_table_next(&ep->regions, &slot))) {
 		omx_table_remove(&ep->regions, region->id);
+		withdraw(region);
 		put_now(region);
 	}
 }
@@ -482,6 +496,10 @@ int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 		if (fatal_signal_pending(current))
 			error = -EINTR;
 	}
+	/* Pairs with withdraw(): what was written since shows it. */
+	smp_rmb();
+	if (!error && READ_ONCE(from->withdrawn))
+		error = -ENOENT;
 	return error;
 }
 

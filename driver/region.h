@@ -34,6 +34,7 @@ struct omx_region {
 	u64 length;
 	u32 flags;
 	bool pinned;			/* set once, under pin_lock; pairs: see region.c */
+	bool withdrawn;			/* the program uses the memory for something else */
 	struct mutex pin_lock;
 	unsigned int segment_count;
 	struct omx_region_segment segment[];
@@ -44,7 +45,10 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg);
 long omx_region_destroy(struct omx_endpoint *ep, void __user *arg);
 /* All of the region accessible from here on.  -EFAULT, -ENOMEM. */
 int omx_region_prepare(struct omx_iface *iface, struct omx_region *region);
-/* Copies the first length bytes into the caller's own region; sleeps. */
+/*
+ * Copies the first length bytes into the caller's own region; sleeps.
+ * -ENOENT: they may be others, the region was withdrawn meanwhile.
+ */
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 			    u64 length);
 void omx_regions_destroy(struct omx_endpoint *ep);

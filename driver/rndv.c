@@ -150,6 +150,7 @@ struct omx_region *omx_rndv_region(struct omx_endpoint *ep, u32 id,
 	struct omx_rndv *rndv = omx_table_find(&ep->rndvs, id);
 
 	if (!rndv || rndv->id != id || rndv->ch != ch || !rndv->region ||
+	    READ_ONCE(rndv->region->withdrawn) ||
 	    !refcount_inc_not_zero(&rndv->region->ref))
 		return NULL;
 	*length = rndv->length;
