@@ -185,8 +185,11 @@ static __poll_t omx_file_poll(struct file *file, poll_table *table)
 	poll_wait(file, &ep->wait, table);
 	if (omx_endpoint_is_dead(ep))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
-	return omx_ring_room(&ep->ring) < OMX_RING_SLOTS ?
-		EPOLLIN | EPOLLRDNORM : 0;
+	/* In this order: see uunseen. */
+	if (omx_ring_room(&ep->ring) < OMX_RING_SLOTS ||
+	    READ_ONCE(ep->ring.user->uunseen))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
 }
 
 static const struct file_operations omx_file_operations = {

@@ -305,6 +305,12 @@ struct omx_ring_kernel {
 
 struct omx_ring_user {
 	__u32	utail;
+	/*
+	 * Not 0: a thread of the library's own has handled events of which the
+	 * program has to hear; poll() reports it like events.  Stored before
+	 * the utail that takes them.
+	 */
+	__u32	uunseen;
 };
 
 enum omx_event_type {

@@ -52,7 +52,7 @@ static void serve(struct omx__endpoint *ep)
 	};
 	int err;
 
-	omx__progress(ep);
+	omx__progress_unseen(ep);
 	if (ep->wake)
 		omx__endpoint_wake(ep);
 	if (ep->hold || ep->state != ENDPOINT_OPEN)

@@ -291,6 +291,15 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 		omx__ring_kick(&ep->ring, ep->fd);
 }
 
+void omx__progress_unseen(struct omx__endpoint *ep)
+{
+	uint32_t khead = omx__ring_khead(&ep->ring);
+
+	if (khead != ep->ring.head)
+		omx__ring_set_unseen(&ep->ring, true);
+	omx__progress_slowly(ep, khead);
+}
+
 omx_return_t omx_progress(omx_endpoint_t ep)
 {
 	omx_return_t ret = omx__enter(ep);

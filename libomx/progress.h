@@ -11,10 +11,15 @@
 /* The part of progress that is not inline. */
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead);
 
+/* The same by a thread that the program knows nothing of. */
+void omx__progress_unseen(struct omx__endpoint *ep);
+
 static inline void omx__progress(struct omx__endpoint *ep)
 {
 	uint32_t khead = omx__ring_khead(&ep->ring);
 
+	if (unlikely(ep->ring.unseen))
+		omx__ring_set_unseen(&ep->ring, false);
 	if (khead != ep->ring.head || unlikely(ep->stalled) ||
 	    unlikely(!list_empty(&ep->timers)) ||
 	    unlikely(omx__ring_backlogged(&ep->ring)))

@@ -23,6 +23,7 @@ struct ring {
 	uint32_t released;	/* utail as published */
 	uint32_t kicked;	/* `released` at the last KICK */
 	uint32_t page;		/* size of one */
+	bool unseen;		/* uunseen as published */
 };
 
 /* 0 or -errno. */
@@ -69,6 +70,14 @@ static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t k
 
 /* Gives the slots before `tail` back to the driver; there are some. */
 void omx__ring_release(struct ring *ring, int fd, uint32_t tail);
+
+/* Has the program heard of all that was handled?  poll() goes by it. */
+static inline void omx__ring_set_unseen(struct ring *ring, bool unseen)
+{
+	ring->unseen = unseen;
+	/* The release of the tail that follows makes it visible first. */
+	__atomic_store_n(&ring->user->uunseen, unseen, __ATOMIC_RELAXED);
+}
 
 /* Asks the driver for what did not fit, once for each time that room was made. */
 void omx__ring_kick(struct ring *ring, int fd);
