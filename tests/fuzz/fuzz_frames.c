@@ -240,7 +240,7 @@ static unsigned int forge(struct frame *frame)
 	unsigned int which, length;
 
 	if (!heard_count)
-		return build(frame, any_type());
+		return build(frame, OMX_WIRE_CONNECT);
 	which = below(heard_count);
 	real = (const struct omx_wire_head *)heard[which].bytes;
 	if (below(2)) {
