@@ -100,7 +100,7 @@ static inline bool omx_iface_has(const struct omx_iface *iface,
 
 static inline u64 omx_mac_read(const u8 *mac)
 {
-	return ether_addr_to_u64(mac);
+	return (u64)get_unaligned_be16(mac) << 32 | get_unaligned_be32(mac + 2);
 }
 
 extern unsigned int omx_ethertype;

@@ -49,6 +49,7 @@ struct omx_pull {
 		DONE,			/* whoever sets it concludes */
 	} state;
 	struct omx_pull_window window;
+	struct omx_region_cursor cursor;
 	unsigned long progress;		/* jiffies */
 	u32 released;			/* outstanding frames whose share others have */
 	u8 backoff;
@@ -238,12 +239,17 @@ static bool let_one_ask(struct omx_pull_scheduler *pulls)
 	return gone;
 }
 
+static bool others_wait(const struct omx_iface *iface)
+{
+	return !list_empty_careful(&iface->pulls.waiting);
+}
+
 /* Frames arrived or a pull ended. */
 static void let_others_ask(struct omx_iface *iface)
 {
 	struct omx_pull_scheduler *pulls = &iface->pulls;
 
-	while (!list_empty_careful(&pulls->waiting) &&
+	while (others_wait(iface) &&
 	       atomic_read(&pulls->outstanding) <= IFACE_BYTES_MAX / 2 &&
 	       let_one_ask(pulls))
 		;
@@ -288,6 +294,8 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 	u32 now = now_us();
 	int i;
 
+	if (time_before(jiffies, pull->progress + usecs_to_jiffies(patience)))
+		return;
 	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
 			break;
@@ -394,6 +402,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_pull *pull, u32 id)
 	if (pull->length > pull->region->length ||
 	    !(pull->region->flags & OMX_REGION_WRITE))
 		return -EINVAL;
+	omx_region_cursor_init(&pull->cursor, pull->region);
 	return omx_region_prepare(ep->iface, pull->region);
 }
 
@@ -624,26 +633,24 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 {
 	struct omx_pull_request request;
 	struct omx_iface *iface = pull->ep->iface;
-	u32 now = now_us();
-	u32 rtt;
 
-	omx_pull_window_take(&pull->window, offset, block, now, &rtt);
+	if (omx_pull_window_samples(&pull->window, block))
+		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, now_us()));
+	omx_pull_window_take(&pull->window, offset, block);
 	if (pull->released)
 		pull->released--;
 	else
 		give_back(pull, 1);
 	pull->progress = jiffies;
 	pull->backoff = 0;
-	if (rtt)
-		note_rtt(pull->ch, rtt);
 	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
-		omx_pull_window_adapt(&pull->window, now,
+		omx_pull_window_adapt(&pull->window, now_us(),
 				      READ_ONCE(pull->ch->pull_rtt_min));
 	if (omx_pull_window_wants(&pull->window))
-		ask(pull, now, out);
+		ask(pull, now_us(), out);
 	if (block > pull->window.first_block &&
-	    omx_pull_window_gap(&pull->window, block, now, gap_patience(pull),
-				&request)) {
+	    omx_pull_window_gap(&pull->window, block, now_us(),
+				gap_patience(pull), &request)) {
 		omx_count(iface, PULL_GAP);
 		ask_again(pull, &request, out);
 	}
@@ -665,7 +672,7 @@ static void take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *
 	case OMX_PULL_NEW:
 		break;
 	}
-	if (!omx_region_fill(pull->region, offset, skb, skb_offset, length)) {
+	if (!omx_region_fill(&pull->cursor, offset, skb, skb_offset, length)) {
 		omx_count(iface, DROP_PULL_FAULT);
 		return;
 	}
@@ -717,8 +724,10 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	complete = take_reply(pull, skb, &out);
 	spin_unlock(&pull->lock);
 	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
-	xmit(pull, &out);
+	if (!skb_queue_empty(&out))
+		xmit(pull, &out);
 	if (complete)
 		conclude(pull, OMX_STATUS_OK);
-	let_others_ask(iface);
+	if (others_wait(iface))
+		let_others_ask(iface);
 }

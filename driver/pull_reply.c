@@ -16,41 +16,24 @@
 
 /* What a request asks for, in the CPU's order. */
 struct request {
-	struct omx_channel *ch;
-	struct omx_region *region;
+	struct omx_region_cursor cursor;
 	u64 offset;
 	u32 length;
 	u32 wanted;
 	u32 frame_length;
-	__be32 pull;
+	struct omx_packet_reply header;
 	bool scatter;			/* the device sends page fragments as they are */
 	u32 frames_max;			/* in one skb */
 };
 
-static struct sk_buff *packet(const struct request *request, u64 offset, u32 payload)
-{
-	struct omx_wire_pull_reply *body;
-	struct sk_buff *skb;
-
-	skb = omx_channel_packet(request->ch, OMX_WIRE_PULL_REPLY, payload,
-				 GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	body = omx_packet_body(skb);
-	body->offset = cpu_to_be64(offset);
-	body->pull = request->pull;
-	return skb;
-}
-
 /* For devices that want their frames in one piece, and for many small segments. */
-static struct sk_buff *copied_frame(const struct request *request, u64 offset,
+static struct sk_buff *copied_frame(struct request *request, u64 offset,
 				    u32 length)
 {
-	struct sk_buff *skb = packet(request, offset, length);
+	struct sk_buff *skb = omx_packet_make_reply(&request->header, offset, length);
 
-	if (skb && !omx_region_read(request->region, offset,
-				    omx_packet_body(skb) +
-				    sizeof(struct omx_wire_pull_reply), length)) {
+	if (skb && !omx_region_read(&request->cursor, offset,
+				    skb->data + sizeof(request->header), length)) {
 		kfree_skb(skb);
 		skb = NULL;
 	}
@@ -60,11 +43,11 @@ static struct sk_buff *copied_frame(const struct request *request, u64 offset,
 static struct sk_buff *scattered_frames(const struct request *request, u64 offset,
 					u32 length)
 {
-	struct sk_buff *skb = packet(request, offset, 0);
+	struct sk_buff *skb = omx_packet_make_reply(&request->header, offset, 0);
 
 	if (!skb)
 		return NULL;
-	if (!omx_region_attach(request->region, offset, length, skb)) {
+	if (!omx_region_attach(request->cursor.region, offset, length, skb)) {
 		kfree_skb(skb);
 		return NULL;
 	}
@@ -87,7 +70,7 @@ static u32 run_of(const struct request *request, u32 wanted)
  * Sends frames from the first wanted one on; returns how many, 0: none could
  * be made.
  */
-static u32 send_some(struct omx_iface *iface, const struct request *request,
+static u32 send_some(struct omx_iface *iface, struct request *request,
 		     u32 wanted)
 {
 	u32 start = __ffs(wanted) * request->frame_length;
@@ -114,7 +97,7 @@ static u32 send_some(struct omx_iface *iface, const struct request *request,
 }
 
 /* At most OMX_BLOCK_FRAMES. */
-static void reply(struct omx_iface *iface, const struct request *request)
+static void reply(struct omx_iface *iface, struct request *request)
 {
 	u32 wanted = request->wanted;
 
@@ -145,46 +128,55 @@ static void refuse(struct omx_channel *ch, __be32 pull)
 	omx_packet_xmit(ch->ep->iface, skb);
 }
 
+static void prepare(struct request *request, const struct omx_channel *ch,
+		    const struct omx_wire_pull *body, struct omx_region *region)
+{
+	const struct omx_iface *iface = ch->ep->iface;
+
+	request->header.start = ch->template;
+	request->header.start.head.type = OMX_WIRE_PULL_REPLY;
+	request->header.body.pull = body->pull;
+	request->header.body.reserved = 0;
+	omx_region_cursor_init(&request->cursor, region);
+	request->offset = be64_to_cpu(body->offset);
+	request->length = be32_to_cpu(body->length);
+	request->wanted = be32_to_cpu(body->wanted);
+	request->frame_length = be16_to_cpu(body->frame_length);
+	request->scatter = omx_iface_has(iface, NETIF_F_SG);
+	request->frames_max = omx_offload_frames(iface, request->frame_length);
+}
+
 void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		  struct sk_buff *skb)
 {
 	const struct omx_wire_pull *body = omx_packet_body(skb);
-	struct request request = {
-		.ch = omx_channel_of(ep, skb),
-		.offset = be64_to_cpu(body->offset),
-		.length = be32_to_cpu(body->length),
-		.wanted = be32_to_cpu(body->wanted),
-		.frame_length = be16_to_cpu(body->frame_length),
-		.pull = body->pull,
-		.scatter = omx_iface_has(iface, NETIF_F_SG),
-		.frames_max = omx_offload_frames(iface,
-						 be16_to_cpu(body->frame_length)),
-	};
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+	struct omx_region *region;
+	struct request request;
 	u64 length;
 
-	if (!request.ch) {
+	if (!ch) {
 		omx_count(iface, DROP_NO_CHANNEL);
 		goto free;
 	}
-	WRITE_ONCE(request.ch->heard, jiffies);
-	request.region = omx_rndv_region(ep, be32_to_cpu(body->message),
-					 request.ch, &length);
-	if (!request.region) {
+	WRITE_ONCE(ch->heard, jiffies);
+	region = omx_rndv_region(ep, be32_to_cpu(body->message), ch, &length);
+	if (!region) {
 		omx_count(iface, DROP_PULL_REGION);
-		refuse(request.ch, request.pull);
+		refuse(ch, body->pull);
 		goto free;
 	}
+	prepare(&request, ch, body, region);
 	if (request.offset + request.length > length) {
 		omx_count(iface, DROP_PULL_RANGE);
-		refuse(request.ch, request.pull);
-	} else if (request.frame_length + REPLY_HEADER >
-		   omx_channel_mtu(request.ch)) {
+		refuse(ch, body->pull);
+	} else if (request.frame_length + REPLY_HEADER > omx_channel_mtu(ch)) {
 		/* The puller will hear of the MTU and start over. */
 		omx_count(iface, DROP_PULL_MTU);
 	} else {
 		reply(iface, &request);
 	}
-	omx_region_put(request.region);
+	omx_region_put(region);
 free:
 	consume_skb(skb);
 }

@@ -21,7 +21,7 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	window->frames_left = div_u64(length + frame_length - 1, frame_length);
 	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
 				 OMX_BLOCK_FRAMES);
-	window->limit = OMX_PULL_BLOCKS_START;
+	window->limit = OMX_PULL_FRAMES_MIN;
 }
 
 /* A request for what is missing of a block. */
@@ -45,7 +45,6 @@ void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
 			    window->next_block * OMX_BLOCK_FRAMES;
 
 	if (!window->outstanding) {
-		window->heard_at = now;
 		window->measured_at = now;
 		window->measured_frames = 0;
 	}
@@ -79,20 +78,20 @@ enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 	return OMX_PULL_NEW;
 }
 
-void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number,
-			  u32 now, u32 *rtt)
+u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now)
 {
-	struct omx_pull_block *block = block_at(window, number);
+	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].asked_at);
+}
+
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number)
+{
 	u32 index = div_u64(offset, window->frame_length) -
 		    number * OMX_BLOCK_FRAMES;
-	bool first = hweight32(block->missing) == block->frames;
 
-	*rtt = first && !block->again ? max(1U, now - block->asked_at) : 0;
-	block->missing &= ~(1U << index);
+	block_at(window, number)->missing &= ~(1U << index);
 	window->outstanding--;
 	window->frames_left--;
 	window->measured_frames++;
-	window->heard_at = now;
 	while (window->first_block < window->next_block &&
 	       !block_at(window, window->first_block)->missing)
 		window->first_block++;
@@ -138,8 +137,6 @@ bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request)
 {
-	if ((s32)(now - window->heard_at - patience) < 0)
-		return false;
 	return ask_again(window, window->next_block, now, patience, request);
 }
 
@@ -151,8 +148,7 @@ void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
 	if (!rtt_min || !elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
 		return;
 	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
-	window->limit = clamp_t(u64, div_u64(frames, OMX_BLOCK_FRAMES) + 1,
-				OMX_PULL_BLOCKS_MIN, OMX_PULL_BLOCKS);
+	window->limit = clamp_t(u64, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
 	window->measured_at = now;
 	window->measured_frames = 0;
 }

@@ -6,18 +6,24 @@
  *
  * A message is cut into frames, 32 of which form a block, the unit that one
  * request names.  Blocks between first_block and next_block have been asked
- * for; at most `limit` of them may be incomplete.
+ * for; at most OMX_PULL_BLOCKS of them may be incomplete, and at most `limit`
+ * frames on their way.
  */
 #ifndef OMX_PULL_WINDOW_H
 #define OMX_PULL_WINDOW_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
 #include "wire.h"
 
 #define OMX_PULL_BLOCKS		16	/* power of two */
-#define OMX_PULL_BLOCKS_MIN	2
-#define OMX_PULL_BLOCKS_START	4
+#define OMX_PULL_FRAMES_MAX	(OMX_PULL_BLOCKS * OMX_BLOCK_FRAMES)
+/*
+ * Enough to begin with.  Also, NAPI keeps up to 63 skb heads for the next
+ * frames: with a few more on their way, each would go through the allocator.
+ */
+#define OMX_PULL_FRAMES_MIN	48
 
 struct omx_pull_block {
 	u32 missing;		/* bit i: frame i has not arrived */
@@ -35,7 +41,6 @@ struct omx_pull_window {
 	u32 frame_length;
 	u32 outstanding;	/* frames asked for, not arrived */
 	u32 limit;
-	u32 heard_at;		/* a frame arrived, or the first were asked for */
 	u32 measured_at;	/* the delivery rate: since then ... */
 	u32 measured_frames;	/* ... that many frames */
 	struct omx_pull_block block[OMX_PULL_BLOCKS];
@@ -59,7 +64,8 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 {
 	return window->next_block < window->blocks &&
-	       window->next_block - window->first_block < window->limit;
+	       window->next_block - window->first_block < OMX_PULL_BLOCKS &&
+	       window->outstanding + OMX_BLOCK_FRAMES <= window->limit;
 }
 
 void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
@@ -67,11 +73,18 @@ void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
 /* What this frame is.  For a new one *block is where it belongs. */
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block);
-/*
- * A new frame is in place.  *rtt is a round-trip time, or 0.
- */
-void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 block,
-			  u32 now, u32 *rtt);
+/* Is the next frame of this block the first: a sample of the round-trip time? */
+static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
+					   u64 block)
+{
+	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
+
+	return !b->again && hweight32(b->missing) == b->frames;
+}
+
+u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now);
+/* A new frame is in place. */
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 block);
 static inline bool omx_pull_window_done(const struct omx_pull_window *window)
 {
 	return !window->frames_left;
@@ -83,7 +96,7 @@ static inline bool omx_pull_window_done(const struct omx_pull_window *window)
  */
 bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 			 u32 patience, struct omx_pull_request *request);
-/* Silence: nothing arrived for so long.  The oldest block asked for before that. */
+/* Nothing arrived for so long.  The oldest block asked for before that. */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);
 /* Sizes the window: twice what arrives in the shortest round-trip time. */

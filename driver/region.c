@@ -319,21 +319,7 @@ static struct omx_region_segment *segment_at(struct omx_region *region, u64 offs
 	return &region->segment[low];
 }
 
-/* One piece of a region that is contiguous in one folio. */
-struct piece {
-	struct page *page;		/* where it starts */
-	u32 offset;			/* in that page */
-	u32 length;
-};
-
-/* Walks a range of a region piece by piece. */
-struct walk {
-	struct omx_region_segment *segment;
-	u64 offset;			/* in the segment */
-	u64 left;
-};
-
-static bool walk_start(struct walk *walk, struct omx_region *region, u64 offset,
+static bool walk_start(struct omx_region_walk *walk, struct omx_region *region, u64 offset,
 		       u64 length)
 {
 	if (offset > region->length || length > region->length - offset)
@@ -348,20 +334,30 @@ static bool walk_start(struct walk *walk, struct omx_region *region, u64 offset,
 	return true;
 }
 
-/* Can two pages be touched through one mapping, and be one fragment? */
-static bool is_continued(struct page *page, struct page *next)
+/*
+ * Pages of one folio in a row can be touched through one mapping, and be one
+ * fragment: how many from this one on, `most` at most?
+ */
+static unsigned long run_of_pages(struct page **page, unsigned long most)
 {
-	return !IS_ENABLED(CONFIG_HIGHMEM) && next == page + 1 &&
-	       page_folio(page) == page_folio(next);
+	struct folio *folio = page_folio(*page);
+	unsigned long run;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return 1;
+	most = min_t(unsigned long, most,
+		     folio_nr_pages(folio) - folio_page_idx(folio, *page));
+	for (run = 1; run < most && page[run] == page[0] + run; run++)
+		;
+	return run;
 }
 
-static bool walk_next(struct walk *walk, struct piece *piece)
+/* walk->left is not 0. */
+static void walk_next(struct omx_region_walk *walk, struct omx_region_piece *piece)
 {
 	struct page **page;
 	u64 in_pages, most;
 
-	if (!walk->left)
-		return false;
 	while (walk->offset == walk->segment->length) {
 		walk->segment++;
 		walk->offset = 0;
@@ -372,26 +368,27 @@ static bool walk_next(struct walk *walk, struct piece *piece)
 	piece->page = *page;
 	piece->offset = offset_in_page(in_pages);
 	piece->length = PAGE_SIZE - piece->offset;
-	for (; piece->length < most && is_continued(page[0], page[1]); page++)
-		piece->length += PAGE_SIZE;
+	if (piece->length < most)
+		piece->length += (run_of_pages(page, PFN_UP(piece->offset + most)) - 1)
+				 << PAGE_SHIFT;
 	piece->length = min_t(u64, piece->length, most);
 	walk->offset += piece->length;
 	walk->left -= piece->length;
-	return true;
 }
 
 bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
 		       struct sk_buff *skb)
 {
-	struct piece piece;
-	struct walk walk;
+	struct omx_region_piece piece;
+	struct omx_region_walk walk;
 	int i;
 
 	if (!walk_start(&walk, region, offset, length))
 		return false;
-	for (i = 0; walk_next(&walk, &piece); i++) {
+	for (i = 0; walk.left; i++) {
 		if (i == MAX_SKB_FRAGS)
 			return false;
+		walk_next(&walk, &piece);
 		get_page(piece.page);
 		skb_fill_page_desc(skb, i, piece.page, piece.offset, piece.length);
 	}
@@ -401,7 +398,43 @@ bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
 	return true;
 }
 
-static void copy_from_piece(void *to, const struct piece *piece)
+void omx_region_cursor_init(struct omx_region_cursor *cursor,
+			    struct omx_region *region)
+{
+	*cursor = (struct omx_region_cursor){ .region = region };
+}
+
+/* Makes length bytes from offset on the next ones. */
+static bool seek(struct omx_region_cursor *cursor, u64 offset, u32 length)
+{
+	struct omx_region *region = cursor->region;
+
+	if (likely(cursor->offset == offset &&
+		   cursor->piece.length + cursor->walk.left >= length))
+		return true;
+	cursor->piece.length = 0;
+	cursor->walk.left = 0;
+	cursor->offset = offset;
+	return length <= region->length && offset <= region->length - length &&
+	       walk_start(&cursor->walk, region, offset, region->length - offset);
+}
+
+/* At most `most` bytes from where it stands; it stands behind them then. */
+static struct omx_region_piece advance(struct omx_region_cursor *cursor, u32 most)
+{
+	struct omx_region_piece piece;
+
+	if (!cursor->piece.length)
+		walk_next(&cursor->walk, &cursor->piece);
+	piece = cursor->piece;
+	piece.length = min(piece.length, most);
+	cursor->piece.offset += piece.length;
+	cursor->piece.length -= piece.length;
+	cursor->offset += piece.length;
+	return piece;
+}
+
+static void copy_from_piece(void *to, const struct omx_region_piece *piece)
 {
 	void *from = kmap_local_page(piece->page);
 
@@ -409,20 +442,22 @@ static void copy_from_piece(void *to, const struct piece *piece)
 	kunmap_local(from);
 }
 
-bool omx_region_read(struct omx_region *region, u64 offset, void *to, u32 length)
+bool omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
+		     u32 length)
 {
-	struct piece piece;
-	struct walk walk;
+	struct omx_region_piece piece;
 
-	if (!walk_start(&walk, region, offset, length))
+	if (!seek(cursor, offset, length))
 		return false;
-	for (; walk_next(&walk, &piece); to += piece.length)
+	for (; length; length -= piece.length, to += piece.length) {
+		piece = advance(cursor, length);
 		copy_from_piece(to, &piece);
+	}
 	return true;
 }
 
-static bool copy_to_piece(const struct piece *piece, const struct sk_buff *skb,
-			  int offset)
+static bool copy_to_piece(const struct omx_region_piece *piece,
+			  const struct sk_buff *skb, int offset)
 {
 	void *to = kmap_local_page(piece->page);
 	int error = 0;
@@ -436,22 +471,23 @@ static bool copy_to_piece(const struct piece *piece, const struct sk_buff *skb,
 	return !error;
 }
 
-bool omx_region_fill(struct omx_region *region, u64 offset,
+bool omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		     const struct sk_buff *skb, int skb_offset, u32 length)
 {
-	struct piece piece;
-	struct walk walk;
+	struct omx_region_piece piece;
 
-	if (!walk_start(&walk, region, offset, length))
+	if (!seek(cursor, offset, length))
 		return false;
-	for (; walk_next(&walk, &piece); skb_offset += piece.length)
+	for (; length; length -= piece.length, skb_offset += piece.length) {
+		piece = advance(cursor, length);
 		if (!copy_to_piece(&piece, skb, skb_offset))
 			return false;
+	}
 	return true;
 }
 
 /* Copies a piece to where the walk over the program's addresses stands. */
-static int copy_piece(const struct piece *from, struct walk *to)
+static int copy_piece(const struct omx_region_piece *from, struct omx_region_walk *to)
 {
 	void *data = kmap_local_page(from->page);
 	u32 done = 0;
@@ -480,15 +516,16 @@ static int copy_piece(const struct piece *from, struct walk *to)
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 			    u64 length)
 {
-	struct walk source, target = { .segment = to->segment };
-	struct piece piece;
+	struct omx_region_walk source, target = { .segment = to->segment };
+	struct omx_region_piece piece;
 	unsigned int i = 0;
 	int error = 0;
 
 	if (current->mm != to->mm || length > to->length ||
 	    !walk_start(&source, from, 0, length))
 		return -EFAULT;
-	while (!error && walk_next(&source, &piece)) {
+	while (!error && source.left) {
+		walk_next(&source, &piece);
 		error = copy_piece(&piece, &target);
 		if (++i % PIN_BATCH)
 			continue;

@@ -40,6 +40,32 @@ struct omx_region {
 	struct omx_region_segment segment[];
 };
 
+/* A stretch of a region that is contiguous in one folio. */
+struct omx_region_piece {
+	struct page *page;		/* where it starts */
+	u32 offset;			/* from that page's start on */
+	u32 length;
+};
+
+/* Walks a range of a region piece by piece. */
+struct omx_region_walk {
+	struct omx_region_segment *segment;
+	u64 offset;			/* in the segment */
+	u64 left;
+};
+
+/*
+ * Where in a region the last access ended: frames mostly continue there, and
+ * looking up pages costs more than all other work on a frame but copying.
+ * The region is referenced by whoever has the cursor.
+ */
+struct omx_region_cursor {
+	struct omx_region *region;
+	u64 offset;			/* of piece in the region */
+	struct omx_region_piece piece;
+	struct omx_region_walk walk;	/* behind piece */
+};
+
 /* ---- process context, of the program that owns the memory ---- */
 long omx_region_create(struct omx_endpoint *ep, void __user *arg);
 long omx_region_destroy(struct omx_endpoint *ep, void __user *arg);
@@ -62,9 +88,13 @@ void omx_region_put(struct omx_region *region);
  */
 bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
 		       struct sk_buff *skb);
-bool omx_region_read(struct omx_region *region, u64 offset, void *to, u32 length);
-/* Copies length bytes at skb_offset into the region.  False: not accessible. */
-bool omx_region_fill(struct omx_region *region, u64 offset,
+void omx_region_cursor_init(struct omx_region_cursor *cursor,
+			    struct omx_region *region);
+/* The caller's cursor, nobody else uses it now.  False: not accessible. */
+bool omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
+		     u32 length);
+/* Copies length bytes at skb_offset into the region. */
+bool omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		     const struct sk_buff *skb, int skb_offset, u32 length);
 
 int omx_region_init(void);

@@ -24,8 +24,12 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 	else
 		skb = __alloc_skb(headroom + length, gfp,
 				  kept ? SKB_ALLOC_FCLONE : 0, NUMA_NO_NODE);
-	if (skb)
-		skb_reserve(skb, headroom);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, headroom);
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	__skb_put(skb, length);
 	return skb;
 }
 
@@ -50,15 +54,30 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp);
 	if (!skb)
 		return NULL;
-	skb_reset_mac_header(skb);
-	start = skb_put(skb, ETH_HLEN + header + payload);
-	skb_set_network_header(skb, ETH_HLEN);
+	start = (struct omx_packet_template *)skb->data;
 	skb->protocol = template->eth.h_proto;
-
 	*start = *template;
 	start->head.type = type;
 	start->head.length = cpu_to_be16(header + payload);
 	memset(start + 1, 0, header - sizeof(start->head));
+	return skb;
+}
+
+struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
+				      u64 offset, unsigned int payload)
+{
+	struct omx_packet_reply *start;
+	struct sk_buff *skb;
+
+	skb = frame_alloc(OMX_WIRE_PULL_REPLY, sizeof(*start) + payload,
+			  GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	start = (struct omx_packet_reply *)skb->data;
+	skb->protocol = header->start.eth.h_proto;
+	*start = *header;
+	start->start.head.length = cpu_to_be16(sizeof(*start) - ETH_HLEN + payload);
+	start->body.offset = cpu_to_be64(offset);
 	return skb;
 }
 

@@ -29,6 +29,14 @@ void omx_packet_template_init(struct omx_packet_template *template,
 struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
 				gfp_t gfp);
+/* What all replies to one pull begin with, but for their length and offset. */
+struct omx_packet_reply {
+	struct omx_packet_template start;
+	struct omx_wire_pull_reply body;
+} __packed;
+
+struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
+				      u64 offset, unsigned int payload);
 /* The same to somebody that no channel leads to: endpoints and sessions are 0. */
 struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,

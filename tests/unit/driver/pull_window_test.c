@@ -146,7 +146,7 @@ static void check(const struct pull *pull)
 	assert_int_equal(window->frames_left, pull->left);
 	assert_int_equal(omx_pull_window_done(window), !pull->left);
 	assert_int_equal(window->next_block, pull->next_block);
-	assert_in_range(window->limit, OMX_PULL_BLOCKS_MIN, OMX_PULL_BLOCKS);
+	assert_in_range(window->limit, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
 	assert_true(window->next_block - window->first_block <= OMX_PULL_BLOCKS);
 	assert_true(window->first_block == window->next_block ||
 		    !is_complete(pull, window->first_block));
@@ -206,7 +206,8 @@ static void ask(struct pull *pull)
 
 		assert_true(block < pull->blocks);
 		assert_true(pull->window.next_block - pull->window.first_block <
-			    pull->window.limit);
+			    OMX_PULL_BLOCKS);
+		assert_true(pull->outstanding + 32 <= pull->window.limit);
 		if (!pull->outstanding)
 			pull->heard = pull->now;
 		omx_pull_window_ask(&pull->window, pull->now, &request);
@@ -220,7 +221,8 @@ static void ask(struct pull *pull)
 	}
 	/* It only stops at its limit or at the end. */
 	assert_true(pull->next_block == pull->blocks ||
-		    pull->next_block - pull->window.first_block >= pull->window.limit);
+		    pull->next_block - pull->window.first_block >= OMX_PULL_BLOCKS ||
+		    pull->outstanding + 32 > pull->window.limit);
 }
 
 static bool model_is_overdue(const struct pull *pull, u64 block, u32 patience)
@@ -280,20 +282,21 @@ static void note_rtt(struct pull *pull, u32 rtt)
 static void take(struct pull *pull, u64 frame, u64 block)
 {
 	struct block *b = &pull->block[block];
-	u32 rtt, expected = 0;
+	bool sample = !b->arrived && !b->again;
 
-	if (!b->arrived && !b->again)
-		expected = max_t(u32, 1, pull->now - b->asked_at);
-	omx_pull_window_take(&pull->window, frame * pull->frame_length, block,
-			     pull->now, &rtt);
-	assert_int_equal(rtt, expected);
+	assert_true(omx_pull_window_samples(&pull->window, block) == sample);
+	if (sample) {
+		u32 rtt = omx_pull_window_rtt(&pull->window, block, pull->now);
+
+		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->asked_at));
+		note_rtt(pull, rtt);
+	}
+	omx_pull_window_take(&pull->window, frame * pull->frame_length, block);
 	b->arrived |= 1u << frame % 32;
 	pull->outstanding--;
 	pull->left--;
 	pull->backoff = 0;
 	check(pull);
-	if (rtt)
-		note_rtt(pull, rtt);
 	omx_pull_window_adapt(&pull->window, pull->now, pull->rtt_min);
 	check(pull);
 	ask(pull);
@@ -331,10 +334,10 @@ static void ask_for_late(struct pull *pull)
 	struct omx_pull_request request;
 	u64 i, late = 0;
 
+	if (pull->now < pull->heard + patience)
+		return;
 	for (i = pull->window.first_block; i < pull->next_block; i++)
 		late += model_is_overdue(pull, i, patience);
-	if (pull->now < pull->heard + patience)
-		late = 0;
 	pull->timeouts += late;
 	if (late && pull->backoff < 16)
 		pull->backoff++;
@@ -574,7 +577,6 @@ static void window__end_of_huge_messages(void **state)
 			u64 offset, end, block;
 			struct omx_pull_window window;
 			struct omx_pull_request request;
-			u32 rtt;
 
 			omx_pull_window_init(&window, length, step);
 			skip_to_end(&window, 2);
@@ -591,7 +593,7 @@ static void window__end_of_huge_messages(void **state)
 				assert_int_equal(omx_pull_window_judge(&window, offset,
 						rest < step ? rest : step, &block),
 						OMX_PULL_NEW);
-				omx_pull_window_take(&window, offset, block, 5, &rtt);
+				omx_pull_window_take(&window, offset, block);
 			}
 			assert_true(omx_pull_window_done(&window));
 			assert_int_equal(window.outstanding, 0);
@@ -601,14 +603,13 @@ static void window__end_of_huge_messages(void **state)
 
 /* ---- the rules one by one ---- */
 
-static void arrive(struct omx_pull_window *window, u64 frame, u32 now)
+static void arrive(struct omx_pull_window *window, u64 frame)
 {
-	u32 rtt;
 	u64 block;
 
 	assert_int_equal(omx_pull_window_judge(window, frame * 100, 100, &block),
 			 OMX_PULL_NEW);
-	omx_pull_window_take(window, frame * 100, block, now, &rtt);
+	omx_pull_window_take(window, frame * 100, block);
 }
 
 /* Four blocks of frames of 100 bytes, asked for at `now`. */
@@ -618,6 +619,7 @@ static void ask_four(struct omx_pull_window *window, u32 now)
 	u32 i;
 
 	omx_pull_window_init(window, 100 * 32 * 100, 100);
+	window->limit = 4 * 32;
 	for (i = 0; i < 4; i++)
 		omx_pull_window_ask(window, now, &request);
 	assert_false(omx_pull_window_wants(window));
@@ -634,12 +636,12 @@ static void gap__needs_half_of_a_later_block_and_patience(void **state)
 	for (s = 0; s < 4; s++) {
 		start = starts[s];
 		ask_four(&window, start);
-		arrive(&window, 3, start);
+		arrive(&window, 3);
 		for (i = 0; i < 15; i++)
-			arrive(&window, 32 + 2 * i, start + 10);
+			arrive(&window, 32 + 2 * i);
 		assert_false(omx_pull_window_gap(&window, 1, start + 5000, 1000,
 						 &request));
-		arrive(&window, 32 + 31, start + 10);
+		arrive(&window, 32 + 31);
 		assert_false(omx_pull_window_gap(&window, 1, start + 999, 1000,
 						 &request));
 		/* Not for itself, nor for later ones. */
@@ -670,8 +672,8 @@ static void late__oldest_first_each_once(void **state)
 		start = starts[s];
 		ask_four(&window, start);
 		for (i = 0; i < 32; i++)
-			arrive(&window, 32 + i, start);
-		arrive(&window, 64, start);
+			arrive(&window, 32 + i);
+		arrive(&window, 64);
 		assert_false(omx_pull_window_late(&window, start + 9999, 10000,
 						  &request));
 		assert_true(omx_pull_window_late(&window, start + 10000, 10000,
@@ -690,7 +692,7 @@ static void late__oldest_first_each_once(void **state)
 	}
 }
 
-static void window__limit_counts_incomplete_blocks(void **state)
+static void window__limits_frames_and_blocks(void **state)
 {
 	struct omx_pull_window window;
 	struct omx_pull_request request;
@@ -698,28 +700,28 @@ static void window__limit_counts_incomplete_blocks(void **state)
 
 	(void)state;
 	ask_four(&window, 0);
-	assert_int_equal(window.limit, OMX_PULL_BLOCKS_START);
-	for (i = 0; i < 32; i++)
-		arrive(&window, 32 + i, 1);
-	assert_false(omx_pull_window_wants(&window));	/* block 0 is not complete */
-	for (i = 0; i < 32; i++) {
+	for (i = 1; i < 32; i++) {
+		arrive(&window, i);
 		assert_false(omx_pull_window_wants(&window));
-		arrive(&window, i, 1);
 	}
-	assert_int_equal(window.first_block, 2);
-	omx_pull_window_ask(&window, 2, &request);
-	assert_int_equal(request.offset, 4 * 3200);
+	arrive(&window, 32);
+	assert_int_equal(window.first_block, 0);
 	assert_true(omx_pull_window_wants(&window));
 	omx_pull_window_ask(&window, 2, &request);
+	assert_int_equal(request.offset, 4 * 3200);
 	assert_false(omx_pull_window_wants(&window));
-	window.limit = OMX_PULL_BLOCKS_MIN;
+	window.limit = OMX_PULL_FRAMES_MIN;
 	assert_false(omx_pull_window_wants(&window));
-	window.limit = OMX_PULL_BLOCKS;
-	for (i = 0; i < 12; i++) {
+	/* Frame 0 is missing: blocks are limited as well. */
+	window.limit = OMX_PULL_FRAMES_MAX;
+	for (i = 0; i < 11; i++) {
 		assert_true(omx_pull_window_wants(&window));
 		omx_pull_window_ask(&window, 2, &request);
 	}
+	assert_in_range(window.outstanding, 0, OMX_PULL_FRAMES_MAX - 32);
 	assert_false(omx_pull_window_wants(&window));
+	arrive(&window, 0);
+	assert_true(omx_pull_window_wants(&window));
 }
 
 static u32 adapted(u32 frames, u32 elapsed, u32 rtt_min)
@@ -731,7 +733,7 @@ static u32 adapted(u32 frames, u32 elapsed, u32 rtt_min)
 	window.measured_frames = frames;
 	omx_pull_window_adapt(&window, UINT32_MAX - 50 + elapsed, rtt_min);
 	if (window.measured_frames) {
-		assert_int_equal(window.limit, OMX_PULL_BLOCKS_START);
+		assert_int_equal(window.limit, OMX_PULL_FRAMES_MIN);
 		assert_int_equal(window.measured_frames, frames);
 		return 0;
 	}
@@ -746,12 +748,12 @@ static void adapt__twice_what_arrives_in_a_round_trip(void **state)
 	(void)state;
 	assert_int_equal(adapted(31, 100, 100), 0);	/* too few to say */
 	assert_int_equal(adapted(1000, 0, 100), 0);
-	assert_int_equal(adapted(64, 100, 200), 9);
-	assert_int_equal(adapted(32, 100, 100), 3);
-	assert_int_equal(adapted(32, 100, 1), OMX_PULL_BLOCKS_MIN);
-	assert_int_equal(adapted(32, 1000000, 100), OMX_PULL_BLOCKS_MIN);
-	assert_int_equal(adapted(512, 1, 1000000), OMX_PULL_BLOCKS);
-	assert_int_equal(adapted(UINT32_MAX, 1, UINT32_MAX / 4), OMX_PULL_BLOCKS);
+	assert_int_equal(adapted(64, 100, 200), 256);
+	assert_int_equal(adapted(32, 100, 100), 64);
+	assert_int_equal(adapted(32, 100, 1), OMX_PULL_FRAMES_MIN);
+	assert_int_equal(adapted(32, 1000000, 100), OMX_PULL_FRAMES_MIN);
+	assert_int_equal(adapted(512, 1, 1000000), OMX_PULL_FRAMES_MAX);
+	assert_int_equal(adapted(UINT32_MAX, 1, UINT32_MAX / 4), OMX_PULL_FRAMES_MAX);
 	random_seed(8);
 	for (i = 0; i < 100000; i++) {
 		u32 frames = 32 + (random_u64() >> 32 >> random_below(32));
@@ -761,11 +763,11 @@ static void adapt__twice_what_arrives_in_a_round_trip(void **state)
 
 		if (frames < 32)
 			continue;
-		expected = expected * frames * rtt_min / elapsed / 32 + 1;
-		if (expected > 16)
-			expected = 16;
-		if (expected < 2)
-			expected = 2;
+		expected = expected * frames * rtt_min / elapsed;
+		if (expected > 512)
+			expected = 512;
+		if (expected < 48)
+			expected = 48;
 		if (!rtt_min)
 			expected = 0;	/* not measured yet: left alone */
 		assert_int_equal(adapted(frames, elapsed, rtt_min), (u32)expected);
@@ -777,7 +779,6 @@ static void judge__misfits_and_duplicates(void **state)
 	struct omx_pull_window window;
 	struct omx_pull_request request;
 	u64 block;
-	u32 rtt;
 
 	(void)state;
 	omx_pull_window_init(&window, 250, 100);
@@ -799,8 +800,9 @@ static void judge__misfits_and_duplicates(void **state)
 	assert_int_equal(omx_pull_window_judge(&window, UINT64_MAX - 15, 100, &block),
 			 OMX_PULL_MISFIT);
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block), OMX_PULL_NEW);
-	omx_pull_window_take(&window, 200, block, 0, &rtt);
-	assert_int_equal(rtt, 1);
+	assert_true(omx_pull_window_samples(&window, block));
+	assert_int_equal(omx_pull_window_rtt(&window, block, 0), 1);
+	omx_pull_window_take(&window, 200, block);
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block),
 			 OMX_PULL_DUPLICATE);
 }
@@ -813,11 +815,11 @@ static void judge__duplicate_whose_place_was_given_on(void **state)
 
 	(void)state;
 	omx_pull_window_init(&window, 100 * 32 * 100, 100);
-	window.limit = OMX_PULL_BLOCKS;
+	window.limit = OMX_PULL_FRAMES_MAX;
 	while (omx_pull_window_wants(&window))
 		omx_pull_window_ask(&window, 0, &request);
 	for (frame = 0; frame < 32; frame++)
-		arrive(&window, frame, 1);
+		arrive(&window, frame);
 	omx_pull_window_ask(&window, 1, &request);
 	assert_int_equal(request.offset, OMX_PULL_BLOCKS * 3200);
 	for (frame = 0; frame < 32; frame++)
@@ -830,7 +832,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judge__misfits_and_duplicates),
 		cmocka_unit_test(judge__duplicate_whose_place_was_given_on),
-		cmocka_unit_test(window__limit_counts_incomplete_blocks),
+		cmocka_unit_test(window__limits_frames_and_blocks),
 		cmocka_unit_test(window__end_of_huge_messages),
 		cmocka_unit_test(gap__needs_half_of_a_later_block_and_patience),
 		cmocka_unit_test(late__oldest_first_each_once),
