@@ -43,24 +43,41 @@ struct omx_segment *omx_buffer_segments(const struct omx_buffer *buffer)
 	return segment;
 }
 
-int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer)
+static struct iovec *make_iovec(const struct omx_buffer *buffer)
 {
+	struct omx_segment *segment = omx_buffer_segments(buffer);
+	struct iovec *iovec;
+	u32 i;
+
+	if (IS_ERR(segment))
+		return ERR_CAST(segment);
+	iovec = kmalloc_array(buffer->segment_count, sizeof(*iovec), GFP_KERNEL);
+	for (i = 0; iovec && i < buffer->segment_count; i++) {
+		iovec[i].iov_base = (void __user *)(uintptr_t)segment[i].address;
+		iovec[i].iov_len = segment[i].length;
+	}
+	kfree(segment);
+	return iovec ?: ERR_PTR(-ENOMEM);
+}
+
+int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer,
+		     unsigned int direction)
+{
+	const struct iovec *iovec = &iter->whole;
+
 	if (buffer->reserved || buffer->address + buffer->length < buffer->address)
 		return -EINVAL;
-	iter->left = buffer->length;
 	iter->segment = NULL;
-	iter->count = 0;
-	iter->next = 0;
-	if (!buffer->segment_count) {
-		iter->address = buffer->address;
-		iter->segment_left = buffer->length;
-		return 0;
+	iter->whole.iov_base = (void __user *)(uintptr_t)buffer->address;
+	iter->whole.iov_len = buffer->length;
+	if (buffer->segment_count) {
+		iter->segment = make_iovec(buffer);
+		if (IS_ERR(iter->segment))
+			return PTR_ERR(iter->segment);
+		iovec = iter->segment;
 	}
-	iter->segment = omx_buffer_segments(buffer);
-	if (IS_ERR(iter->segment))
-		return PTR_ERR(iter->segment);
-	iter->count = buffer->segment_count;
-	iter->segment_left = 0;
+	iov_iter_init(&iter->iter, direction, iovec, buffer->segment_count ?: 1,
+		      buffer->length);
 	return 0;
 }
 
@@ -69,69 +86,21 @@ void omx_buffer_end(struct omx_buffer_iter *iter)
 	kfree(iter->segment);
 }
 
-/* The next piece of at most length bytes that is contiguous. */
-static u32 step(struct omx_buffer_iter *iter, u32 length, u64 *address)
-{
-	while (!iter->segment_left && iter->next < iter->count) {
-		iter->address = iter->segment[iter->next].address;
-		iter->segment_left = iter->segment[iter->next].length;
-		iter->next++;
-	}
-	length = min_t(u64, length, iter->segment_left);
-	*address = iter->address;
-	iter->address += length;
-	iter->segment_left -= length;
-	iter->left -= length;
-	return length;
-}
-
+/*
+ * The copies check the program's addresses.  That ours lie inside a frame is
+ * known, and looking their page up for it (hardened usercopy) costs as much as
+ * copying a kilobyte: hence the variants that do not.
+ */
 int omx_buffer_read(struct omx_buffer_iter *iter, void *to, u32 length)
 {
-	u64 address;
-	u32 piece;
-
-	for (; length; length -= piece, to += piece) {
-		piece = step(iter, length, &address);
-		if (!piece ||
-		    copy_from_user(to, (void __user *)(uintptr_t)address, piece))
-			return -EFAULT;
-	}
-	return 0;
-}
-
-/* The general way, for payload in page fragments. */
-static int copy_fragments(u64 address, const struct sk_buff *skb, int offset,
-			  u32 length)
-{
-	struct iovec iov = {
-		.iov_base = (void __user *)(uintptr_t)address,
-		.iov_len = length,
-	};
-	struct iov_iter to;
-
-	if (!access_ok(iov.iov_base, length))
-		return -EFAULT;
-	iov_iter_init(&to, ITER_DEST, &iov, 1, length);
-	return skb_copy_datagram_iter(skb, offset, &to, length);
+	return _copy_from_iter(to, length, &iter->iter) == length ? 0 : -EFAULT;
 }
 
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {
-	u64 address;
-	u32 piece;
-
-	for (; length; length -= piece, offset += piece) {
-		piece = step(iter, length, &address);
-		if (!piece)
-			return -EFAULT;
-		if (offset + piece > skb_headlen(skb)) {
-			if (copy_fragments(address, skb, offset, piece))
-				return -EFAULT;
-		} else if (copy_to_user((void __user *)(uintptr_t)address,
-					skb->data + offset, piece)) {
-			return -EFAULT;
-		}
-	}
-	return 0;
+	if (offset + length > skb_headlen(skb))
+		return skb_copy_datagram_iter(skb, offset, &iter->iter, length);
+	return _copy_to_iter(skb->data + offset, length, &iter->iter) == length ?
+		0 : -EFAULT;
 }

@@ -6,24 +6,28 @@
 #define OMX_BUFFER_H
 
 #include <linux/types.h>
+#include <linux/uio.h>
 
 #include "omx_abi.h"
 
 struct sk_buff;
 
 struct omx_buffer_iter {
-	u64 left;			/* bytes */
-	u64 address;			/* of the current segment */
-	u64 segment_left;
-	struct omx_segment *segment;	/* NULL: contiguous */
-	unsigned int next;		/* segment behind the current one */
-	unsigned int count;
+	struct iov_iter iter;
+	struct iovec whole;		/* of a contiguous buffer */
+	struct iovec *segment;		/* else NULL */
 };
 
+static inline u64 omx_buffer_left(const struct omx_buffer_iter *iter)
+{
+	return iov_iter_count(&iter->iter);
+}
+
 /* Process context.  -EFAULT, -EINVAL, -ENOMEM. */
-int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer);
+int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer,
+		     unsigned int direction);	/* ITER_SOURCE: read, ITER_DEST */
 void omx_buffer_end(struct omx_buffer_iter *iter);
-/* Copies exactly length <= iter->left bytes.  -EFAULT. */
+/* Copies exactly length <= omx_buffer_left() bytes.  -EFAULT. */
 int omx_buffer_read(struct omx_buffer_iter *iter, void *to, u32 length);
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length);

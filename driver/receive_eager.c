@@ -187,9 +187,9 @@ static int copy_out(struct omx_message *message, struct omx_buffer_iter *to)
 	struct sk_buff *skb;
 	int error;
 
-	for (skb = message->frames; skb && to->left; skb = skb->next) {
+	for (skb = message->frames; skb && omx_buffer_left(to); skb = skb->next) {
 		error = omx_buffer_write_skb(to, skb, EAGER_HEADER,
-				min_t(u64, payload_of(skb), to->left));
+				min_t(u64, payload_of(skb), omx_buffer_left(to)));
 		if (error)
 			return error;
 	}
@@ -207,7 +207,7 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 		return -EFAULT;
 	if (fetch.reserved)
 		return -EINVAL;
-	error = omx_buffer_start(&to, &fetch.buffer);
+	error = omx_buffer_start(&to, &fetch.buffer, ITER_DEST);
 	if (error)
 		return error;
 	error = -ENOENT;

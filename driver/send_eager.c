@@ -96,7 +96,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 		omx_count(ep->iface, SEND_FULL);
 		goto put_channel;
 	}
-	error = omx_buffer_start(&message.data, &send.buffer);
+	error = omx_buffer_start(&message.data, &send.buffer, ITER_SOURCE);
 	if (error)
 		goto put_channel;
 	message.match_info = send.match_info;
