@@ -159,9 +159,13 @@ u32 omx_channel_mtu(struct omx_channel *ch)
 /* Takes every packet out of the channel, to be freed without its lock. */
 static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 {
+	struct sk_buff *skb;
 	unsigned int i;
 
 	lockdep_assert_held(&ch->lock);
+	skb = xchg(&ch->spare, NULL);
+	if (skb)
+		__skb_queue_tail(packets, skb);
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;
 	for (i = 0; i < OMX_WINDOW; i++) {

@@ -55,6 +55,7 @@ struct omx_channel {
 	struct omx_tx_state tx;
 	struct omx_rtt rtt;
 	struct sk_buff *unacked[OMX_WINDOW];	/* by seq */
+	struct sk_buff *spare;			/* or NULL; taken by xchg, put under lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
 	bool want_space;		/* the program was told EAGAIN */

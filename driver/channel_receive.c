@@ -73,6 +73,16 @@ u32 omx_channel_window(struct omx_channel *ch)
 
 /* ---- acks of what we sent ---- */
 
+/* Kept for the next packet, or freed without the lock. */
+static void part_with(struct omx_channel *ch, struct sk_buff *skb,
+		      struct sk_buff_head *freed)
+{
+	if (!READ_ONCE(ch->spare) && !ch->dead && omx_packet_is_spare(skb))
+		WRITE_ONCE(ch->spare, skb);
+	else
+		__skb_queue_tail(freed, skb);
+}
+
 static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		       struct sk_buff_head *freed)
 {
@@ -88,7 +98,7 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		cb = omx_packet_cb(skb);
 		if (!count && !cb->resent)
 			omx_rtt_sample(&ch->rtt, jiffies_to_usecs(jiffies - cb->sent));
-		__skb_queue_tail(freed, skb);
+		part_with(ch, skb, freed);
 	}
 }
 

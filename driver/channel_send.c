@@ -15,7 +15,7 @@
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
 				   unsigned int payload, gfp_t gfp)
 {
-	return omx_packet_make(&ch->template, type, payload, gfp);
+	return omx_packet_make(&ch->template, type, payload, gfp, &ch->spare);
 }
 
 static bool is_waiting(const struct omx_channel *ch)

@@ -369,13 +369,33 @@ static bool helper_has_news(struct omx_endpoint *ep,
 	       omx_endpoint_is_dead(ep);
 }
 
+/*
+ * wait_event_interruptible() without queueing anew just to see that there are
+ * news: they are what wakes us, and a ping-pong spends its time here.
+ */
+static long wait_without_limit(struct omx_endpoint *ep,
+			       const struct omx_ioc_wait *wait)
+{
+	DEFINE_WAIT(entry);
+	long error = 0;
+
+	while (!has_news(ep, wait)) {
+		error = prepare_to_wait_event(&ep->wait, &entry, TASK_INTERRUPTIBLE);
+		if (error || has_news(ep, wait))
+			break;
+		schedule();
+	}
+	finish_wait(&ep->wait, &entry);
+	return error;
+}
+
 static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
 	long error;
 
 	atomic_inc(&ep->attending);
 	if (wait->timeout_ms == OMX_ANY)
-		error = wait_event_interruptible(ep->wait, has_news(ep, wait));
+		error = wait_without_limit(ep, wait);
 	else
 		error = wait_event_interruptible_hrtimeout(ep->wait,
 					has_news(ep, wait),

@@ -8,25 +8,60 @@
 /* Longer frames are built on chunks. */
 #define SMALL_FRAME	(256 - ETH_HLEN)
 
+/* Room in front for what drivers may push. */
+#define HEADROOM	(NET_SKB_PAD - ETH_HLEN % 4)
+
 /*
- * Room in front for what drivers may push.  Sequenced packets are kept while
- * their clone travels, so the small ones are allocated as such a pair.
+ * Small sequenced packets are kept while their clone travels: they are
+ * allocated as such a pair, all with the same room so that each can be the next.
  */
-static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
-				   gfp_t gfp)
+static bool is_pair(enum omx_wire_type type, unsigned int length)
 {
-	unsigned int headroom = NET_SKB_PAD - ETH_HLEN % 4;
-	bool kept = type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY;
+	return type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY &&
+	       length <= SMALL_FRAME;
+}
+
+bool omx_packet_is_spare(const struct sk_buff *skb)
+{
+	return skb->fclone == SKB_FCLONE_ORIG && !skb_cloned(skb);
+}
+
+static struct sk_buff *reuse(struct sk_buff **spare)
+{
+	struct sk_buff *skb = READ_ONCE(*spare) ? xchg(spare, NULL) : NULL;
+
+	if (skb)
+		__skb_trim(skb, 0);
+	return skb;
+}
+
+static struct sk_buff *pair_alloc(gfp_t gfp)
+{
 	struct sk_buff *skb;
 
-	if (length > SMALL_FRAME || type == OMX_WIRE_PULL_REPLY)
-		skb = omx_chunk_skb(headroom + length);
-	else
-		skb = __alloc_skb(headroom + length, gfp,
-				  kept ? SKB_ALLOC_FCLONE : 0, NUMA_NO_NODE);
+	skb = __alloc_skb(HEADROOM + SMALL_FRAME, gfp, SKB_ALLOC_FCLONE, NUMA_NO_NODE);
+	if (skb)
+		skb_reserve(skb, HEADROOM);
+	return skb;
+}
+
+static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
+				   gfp_t gfp, struct sk_buff **spare)
+{
+	struct sk_buff *skb;
+
+	if (is_pair(type, length)) {
+		skb = reuse(spare) ?: pair_alloc(gfp);
+	} else {
+		if (length > SMALL_FRAME || type == OMX_WIRE_PULL_REPLY)
+			skb = omx_chunk_skb(HEADROOM + length);
+		else
+			skb = alloc_skb(HEADROOM + length, gfp);
+		if (skb)
+			skb_reserve(skb, HEADROOM);
+	}
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, headroom);
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, ETH_HLEN);
 	__skb_put(skb, length);
@@ -45,13 +80,13 @@ void omx_packet_template_init(struct omx_packet_template *template,
 
 struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
-				gfp_t gfp)
+				gfp_t gfp, struct sk_buff **spare)
 {
 	unsigned int header = omx_wire_header_length(type);
 	struct omx_packet_template *start;
 	struct sk_buff *skb;
 
-	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp);
+	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp, spare);
 	if (!skb)
 		return NULL;
 	start = (struct omx_packet_template *)skb->data;
@@ -70,7 +105,7 @@ struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 	struct sk_buff *skb;
 
 	skb = frame_alloc(OMX_WIRE_PULL_REPLY, sizeof(*start) + payload,
-			  GFP_ATOMIC | __GFP_NOWARN);
+			  GFP_ATOMIC | __GFP_NOWARN, NULL);
 	if (!skb)
 		return NULL;
 	start = (struct omx_packet_reply *)skb->data;
@@ -88,7 +123,7 @@ struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 	struct omx_packet_template template;
 
 	omx_packet_template_init(&template, iface, dst_mac);
-	return omx_packet_make(&template, type, payload, gfp);
+	return omx_packet_make(&template, type, payload, gfp, NULL);
 }
 
 /* A board talks to itself: straight back up, through the backlog of this CPU. */

@@ -24,11 +24,17 @@ void omx_packet_template_init(struct omx_packet_template *template,
 /*
  * A frame of this type with `payload` bytes behind its body: the body is
  * zeroed, the payload is the caller's to fill.  Any context, but NULL is more
- * likely with GFP_ATOMIC.
+ * likely with GFP_ATOMIC.  A sequenced one may be made of what is in *spare,
+ * which is NULL then.
  */
 struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
-				gfp_t gfp);
+				gfp_t gfp, struct sk_buff **spare);
+/*
+ * May this sequenced packet be a spare one?  Its clone has left the network,
+ * and allocating the two again costs more than all else in sending a byte.
+ */
+bool omx_packet_is_spare(const struct sk_buff *skb);
 /* What all replies to one pull begin with, but for their length and offset. */
 struct omx_packet_reply {
 	struct omx_packet_template start;
