@@ -96,14 +96,24 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	return ch;
 }
 
+static u16 *channels_of_mac(struct omx_endpoint *ep, u64 mac)
+{
+	return &ep->channels_of_mac[hash_64(mac, OMX_MAC_HASH_BITS)];
+}
+
 static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 {
-	int error = omx_table_add(&ep->channels, ch, &ch->id,
-				  GFP_ATOMIC | __GFP_NOWARN);
+	u16 *of_mac = channels_of_mac(ep, ch->mac);
+	int error;
 
 	lockdep_assert_held(&ep->channels_lock);
+	if (*of_mac >= OMX_CHANNELS_MAC_MAX)
+		return -ENOSPC;
+	error = omx_table_add(&ep->channels, ch, &ch->id,
+			      GFP_ATOMIC | __GFP_NOWARN);
 	if (error)
 		return error;
+	(*of_mac)++;
 	ch->space_note.event.channel = ch->id;
 	ch->dead_note.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
@@ -117,7 +127,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	struct omx_channel *ch, *other;
 	int error = 0;
 
-	if (READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX) {
+	if (READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX ||
+	    READ_ONCE(*channels_of_mac(ep, mac)) >= OMX_CHANNELS_MAC_MAX) {
 		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
@@ -219,6 +230,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 
 	spin_lock_bh(&ep->channels_lock);
 	hash_del_rcu(&ch->by_peer);
+	(*channels_of_mac(ep, ch->mac))--;
 	spin_unlock_bh(&ep->channels_lock);
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);

@@ -34,8 +34,10 @@
 struct omx_iface;
 struct pid;
 
-#define OMX_CHANNEL_HASH_BITS	6
-#define OMX_CHANNELS_MAX	8192	/* per endpoint */
+#define OMX_CHANNEL_HASH_BITS	10
+#define OMX_CHANNELS_MAX	8192	/* per endpoint ... */
+#define OMX_CHANNELS_MAC_MAX	1024	/* ... and for all MACs that share a count */
+#define OMX_MAC_HASH_BITS	6
 #define OMX_HELD_MAX		(16 << 20)	/* bytes of received frames per endpoint */
 struct omx_endpoint {
 	struct net *net;
@@ -57,7 +59,9 @@ struct omx_endpoint {
 	bool helper_due;
 
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
-	spinlock_t channels_lock;
+	/* So that one host, whatever it sends, leaves room for the others. */
+	u16 channels_of_mac[1 << OMX_MAC_HASH_BITS];
+	spinlock_t channels_lock;	/* of the two above */
 	struct omx_table channels;
 	struct omx_table regions;
 	struct omx_table pulls;

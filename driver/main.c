@@ -16,6 +16,7 @@
 #include "iface.h"
 #include "offload.h"
 #include "region.h"
+#include "selftest.h"
 #include "version.h"
 
 /*
@@ -84,9 +85,12 @@ static int __init omx_init(void)
 		pr_err("ethertype %#x: not in 0x600 ... 0xffff\n", omx_ethertype);
 		return -EINVAL;
 	}
+	error = omx_selftest();
+	if (error)
+		goto exit_chunks;
 	error = omx_region_init();
 	if (error)
-		return error;
+		goto exit_chunks;
 	omx_offload_init();
 	error = omx_iface_init();
 	if (error)
@@ -103,6 +107,7 @@ exit_iface:
 exit_offload:
 	omx_offload_exit();
 	omx_region_exit();
+exit_chunks:
 	omx_chunks_exit();
 	return error;
 }

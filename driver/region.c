@@ -68,7 +68,7 @@ static int pin_segment(struct omx_region *region,
 	if (!segment->page_count)
 		return 0;
 	segment->pages = kvmalloc_array(segment->page_count, sizeof(struct page *),
-					GFP_KERNEL | __GFP_NOWARN);
+					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!segment->pages)
 		return -ENOMEM;
 	while (pinned < segment->page_count) {
@@ -182,7 +182,7 @@ static struct omx_region *region_alloc(const struct omx_ioc_region *ioc,
 	struct omx_region *region;
 	unsigned int i;
 
-	region = kzalloc(struct_size(region, segment, count), GFP_KERNEL);
+	region = kzalloc(struct_size(region, segment, count), GFP_KERNEL_ACCOUNT);
 	if (!region)
 		return NULL;
 	for (i = 0; i < count; i++) {
