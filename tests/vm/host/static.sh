@@ -17,7 +17,7 @@ check_build() {
 driver_warnings() {
 	local copy=$build/check-driver said
 	copy_sources "$top/driver" "$copy"
-	# The debug build is the other one and two files.
+	# The debug build: all that the other one has, and more.
 	said=$(make -C "$headers" M="$copy" -j"$jobs" -s C=2 CF=-D__CHECK_ENDIAN__ \
 		OMX_DEBUG=1 KCFLAGS=-Werror modules 2>&1) || { echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
