@@ -9,8 +9,18 @@ problem() { echo "$*" >>"$problems"; }
 
 mount_kernel_views() {
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup &&
-		mount -t debugfs debugfs /sys/kernel/debug &&
-		mount -t tracefs tracefs /sys/kernel/tracing
+		mount -t debugfs debugfs /sys/kernel/debug || return
+	# a kernel may be without tracing
+	[ ! -d /sys/kernel/tracing ] || mount -t tracefs tracefs /sys/kernel/tracing
+}
+
+# User-mode Linux has no such keys.
+press_sysrq() {
+	local key
+	[ -e /proc/sysrq-trigger ] || return
+	for key in "$@"; do
+		echo "$key" >/proc/sysrq-trigger
+	done
 }
 
 use_module() { [ "$module" = yes ]; }

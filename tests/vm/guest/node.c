@@ -209,9 +209,12 @@ static void furnish_node(long node)
 	mount_view("sysfs", "/sys");
 	mount_view("cgroup2", "/sys/fs/cgroup");
 	mount_view("debugfs", "/sys/kernel/debug");
-	mount_view("tracefs", "/sys/kernel/tracing");
-	write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
-	write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+	if (!access("/sys/kernel/tracing", F_OK))
+		mount_view("tracefs", "/sys/kernel/tracing");
+	if (!access("/proc/sys/net/ipv6", F_OK)) {
+		write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+		write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+	}
 }
 
 /* A file that keeps a namespace alive and has its name. */

@@ -43,7 +43,7 @@ loudly() {
 # are, hence a copy; make's time stamps survive in it.
 build_driver() {
 	copy_sources "$top/driver" "$driver_build"
-	loudly "the driver for $kver" make -C "$headers" M="$driver_build" -j"$jobs" modules
+	loudly "the driver for $kver" make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
 }
 
 # copy_sources FROM TO: newer files only, and nothing that FROM has no more.

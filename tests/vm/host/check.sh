@@ -50,8 +50,8 @@ prepare_check() {
 	chmod 755 "$logs"
 	[ -n "${LAB_CASES:-}" ] || ln -sfn "${logs#"$build/"}" "$build/logs"
 	ensure_kernel
-	driver_build=$build/driver-$kver
 	build_all
+	built_for=" $kver "
 }
 
 check_group() {
@@ -190,6 +190,11 @@ run_pending() {
 	set_options "$options"
 	mkdir -p "$logs/$group"
 	: >"$log.list"
+	use_kernel 2>"$log.log" || status=$?
+	if [ "$status" != 0 ]; then
+		fail_pending "$status" "$log.log" "$options"
+		return
+	fi
 	opt_timeout=60
 	for run in "${pending[@]}"; do
 		field "$run" 2-4 >>"$log.list"
@@ -212,6 +217,14 @@ run_pending() {
 		result "$group/end-of-guest" "$status" "" "$log.log" "$options"
 	fi
 	drop_pending "$log.seen"
+}
+
+# One that takes minutes to build is used if it is there.
+use_kernel() {
+	(LAB_CACHED_KERNELS=y ensure_kernel) || return
+	ensure_kernel
+	[[ $built_for = *" $kver "* ]] || (build_all) || return
+	built_for+="$kver "
 }
 
 set_options() {

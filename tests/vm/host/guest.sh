@@ -11,12 +11,26 @@
 # guest sees as $LAB_OUT. Returns the command's status, exit_timeout or
 # exit_lab.
 run_guest() {
+	choose_accelerator
 	make_run_directory
 	write_config
 	write_command "${@:2}"
 	start_guests "$1"
 	await_guests
 	judge_guests
+}
+
+# What runs the guest's instructions.
+choose_accelerator() {
+	if [ "$opt_kernel" = "$uml_series" ]; then
+		accelerator=uml
+	elif [ "$opt_virtual_time" = yes ]; then
+		accelerator=virtual
+	elif kvm_works; then
+		accelerator=kvm
+	else
+		accelerator=tcg
+	fi
 }
 
 make_run_directory() {
@@ -52,6 +66,7 @@ write_config() {
 		machines=$opt_machines
 		nic_module=$nic_module
 		virtual_time=$opt_virtual_time
+		accelerator=$accelerator
 		module=$opt_module
 		timeout=$opt_timeout
 		processors=$processors
@@ -86,12 +101,19 @@ start_guest() {
 		pump_err=$!
 	fi
 	timeout -k 2 "$((opt_timeout + grace))" "${args[@]}" \
-		</dev/null >"$run/qemu.$m" 2>&1 &
+		</dev/null >"$run/host.$m" 2>&1 &
 	pids[m]=$!
 }
 
 # Sets args; reads m and out of the caller.
 guest_arguments() {
+	case $accelerator in
+	uml) uml_arguments ;;
+	*) qemu_arguments ;;
+	esac
+}
+
+qemu_arguments() {
 	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
 		-kernel "$kernel/vmlinux" -initrd "$initramfs"
@@ -113,6 +135,18 @@ guest_arguments() {
 	[ "$opt_machines" = no ] || nic_arguments
 }
 
+# User-mode Linux ends where it would start again: noreboot. Both processors
+# need seccomp. Serial lines are the ports, see uml-start and guest/uml-init.
+uml_arguments() {
+	args=(unshare --mount --pid --fork --kill-child --mount-proc
+		"$parts/uml-start" "$run" "$out" "$m" "$kernel/linux"
+		"mem=$opt_memory" ncpus=2 seccomp=on noreboot uml_dir=/dev/shm/memory
+		root=/dev/root rootfstype=hostfs rootflags=/ ro init=/dev/shm/run/guest/uml-init
+		con=null con0=null,fd:7 ssl=null
+		ssl0=null,fd:3 ssl1=null,fd:4 ssl2=null,fd:5 ssl3=null,fd:6
+		loglevel=5 panic=-1 panic_on_warn=1 oops=panic norandmaps "lab.machine=$m")
+}
+
 # tsc=reliable: else the clock is the HPET, 2 us per reading. norandmaps: the
 # emulator keeps its translations of a program that is at the same addresses.
 kernel_arguments() {
@@ -122,14 +156,14 @@ kernel_arguments() {
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use.
 accelerator_arguments() {
-	if [ "$opt_virtual_time" = yes ]; then
+	case $accelerator in
+	virtual)
 		args+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
 			-cpu max,-erms -rtc clock=vm)
-	elif kvm_works; then
-		args+=(-accel kvm -cpu host -smp 2)
-	else
-		args+=(-accel tcg,thread=multi -smp 2 -cpu max,-erms)
-	fi
+		;;
+	kvm) args+=(-accel kvm -cpu host -smp 2) ;;
+	tcg) args+=(-accel tcg,thread=multi -smp 2 -cpu max,-erms) ;;
+	esac
 }
 
 # The cable between the machines, and beside it the lab's own.
@@ -185,7 +219,7 @@ judge_guests() {
 }
 
 status_of_silence() {
-	if grep -q 'terminating on signal' "$run"/qemu.*; then
+	if grep -q 'terminating on signal' "$run"/host.*; then
 		echo "$exit_timeout"
 	else
 		echo "$exit_lab"
@@ -206,6 +240,6 @@ splats() {
 complain() {
 	say "machine $1: $2; its last words:"
 	tail -n 60 "$3" | tr -d '\r' | sed 's/^/    /' >&2
-	[ ! -s "$run/qemu.$1" ] || sed 's/^/    qemu: /' "$run/qemu.$1" >&2
+	[ ! -s "$run/host.$1" ] || sed 's/^/    host: /' "$run/host.$1" >&2
 	say "logs are in $run"
 }

@@ -26,7 +26,18 @@ find_kver() {
 	kernel=$cache/$kver
 }
 
+# Sets kver, kernel (a directory of the cache), headers, and kernel_make, which
+# is what a build of the driver is to say to these.
 ensure_kernel() {
+	kernel_make=()
+	case $opt_kernel in
+	6.1) ensure_debian_kernel ;;
+	7.2) ensure_uml ;;
+	esac
+	driver_build=$build/driver-$kver
+}
+
+ensure_debian_kernel() {
 	find_kver
 	[ -e "$kernel/vmlinux" ] || locked "$cache/lock" fetch_kernel
 	name_initramfs
@@ -62,7 +73,7 @@ unpack_vmlinux() {
 
 # By what it is made of: trees of several versions share the cache.
 name_initramfs() {
-	initramfs=$(cat "$vm/guest/initramfs-init" "$parts/kernel.sh" "$(command -v busybox)" |
+	initramfs=$(cat "$vm/guest/"{initramfs-init,root.sh} "$parts/kernel.sh" "$(command -v busybox)" |
 		sha256sum)
 	initramfs=$kernel/initramfs-${initramfs:0:16}
 }
@@ -75,6 +86,7 @@ make_initramfs() {
 	mkdir -p "$root"/{bin,dev,host,mnt,modules,new,proc}
 	cp "$(command -v busybox)" "$root/bin/busybox"
 	cp "$vm/guest/initramfs-init" "$root/init"
+	cp "$vm/guest/root.sh" "$root/"
 	chmod 755 "$root/init"
 	boot_module_files | while read -r file; do
 		cp "$file" "$root/modules/"

@@ -5,7 +5,7 @@
 
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=e1000e
-	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes
+	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -39,9 +39,8 @@ take_value() {
 
 take_kernel() {
 	case $1 in
-	6.1) ;;
-	6.12 | 7.2) not_yet "--kernel $1" ;;
-	*) usage_error "--kernel is 6.1, 6.12 or 7.2" ;;
+	6.1 | 7.2) opt_kernel=$1 ;;
+	*) usage_error "--kernel is 6.1 or 7.2" ;;
 	esac
 }
 
@@ -58,4 +57,13 @@ check_options() {
 	virtio) nic_module=virtio_net nic_device=virtio-net-pci ;;
 	*) usage_error "--nic is e1000e or virtio" ;;
 	esac
+	[ "$opt_kernel" = 6.1 ] || check_uml_options
+}
+
+check_uml_options() {
+	[ "$opt_machines" = no ] ||
+		usage_error "--kernel $opt_kernel is user-mode Linux, which has no emulated NIC for --machines"
+	[ "$opt_virtual_time" = no ] ||
+		usage_error "--kernel $opt_kernel is user-mode Linux, which runs by the clock on the wall only"
+	[ "$(id -u)" = 0 ] || die "--kernel $opt_kernel is user-mode Linux, which here only root can run"
 }

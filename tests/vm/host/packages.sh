@@ -12,8 +12,11 @@ packages=(
 	qemu-system-x86 util-linux xz-utils
 )
 
-# check's own: static checkers, and what unpacks checkpatch
-packages_check=(perl shellcheck sparse)
+# check's own: static checkers, what unpacks checkpatch, and a unit test
+packages_check=(perl python3 shellcheck sparse)
+
+# what builds user-mode Linux
+packages_uml=(bc bison flex)
 
 # bench's own: tables
 packages_bench=(python3)

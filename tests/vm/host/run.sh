@@ -27,7 +27,9 @@ leak, or a guest that did not come up.
   --memory SIZE       of a guest (2G)
   --timeout S         for the script (600)
   --no-module         only the nodes
-  --kernel V, --debug other kernels: not yet
+  --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;
+                      without --machines and --virtual-time
+  --debug             a kernel that checks itself: not yet
 END
 }
 
@@ -56,7 +58,6 @@ cmd_run() {
 prepare_guest() {
 	ensure_packages "${packages[@]}"
 	ensure_kernel
-	driver_build=$build/driver-$kver
 	build_all
 }
 
