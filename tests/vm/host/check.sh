@@ -15,6 +15,7 @@ usage: ./lab check [GROUP...]
 
 Runs all tests, or those of the groups: $(groups).
 The last line is "N passed, N failed, N skipped"; logs are in build/logs.
+What runs on Linux $uml_series is skipped until ./lab run --kernel $uml_series has built it.
 END
 }
 
