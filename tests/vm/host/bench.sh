@@ -64,7 +64,8 @@ choose_clock() {
 		ensure_kernel
 		kvm_works || opt_kernel=$uml_series
 		rounds=(--rounds "$wall_rounds")
-		say "measuring by the clock on the wall; what else runs here is measured too"
+		say "measuring by the clock on the wall; what else runs here is measured too:" \
+			"the load is $(cut -d ' ' -f 1 /proc/loadavg)"
 	fi
 	check_options
 	choose_accelerator
