@@ -4,6 +4,7 @@
 #include <linux/percpu.h>
 
 #include "chunk.h"
+#include "compat.h"
 
 #define CHUNKS		128	/* per CPU and size */
 #define SIZES		2
@@ -21,7 +22,14 @@ struct pool {
 	unsigned int next;	/* the one that was taken longest ago */
 };
 
-static DEFINE_PER_CPU(struct pool, pools[SIZES]);
+struct pools {
+	local_lock_t lock;
+	struct pool of_size[SIZES];
+};
+
+static DEFINE_PER_CPU(struct pools, pools) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 static struct page *new_page(unsigned int order)
 {
@@ -63,7 +71,9 @@ struct sk_buff *omx_chunk_skb(unsigned int size)
 		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 
 	local_bh_disable();
-	page = take(this_cpu_ptr(&pools[i]), orders[i]);
+	omx_local_lock_nested_bh(&pools.lock);
+	page = take(this_cpu_ptr(&pools.of_size[i]), orders[i]);
+	omx_local_unlock_nested_bh(&pools.lock);
 	/* Its head comes from the cache that napi_consume_skb() fills. */
 	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;
 	local_bh_enable();
@@ -78,7 +88,7 @@ void omx_chunks_exit(void)
 
 	for_each_possible_cpu(cpu) {
 		for (i = 0; i < SIZES; i++) {
-			struct pool *pool = per_cpu_ptr(&pools[i], cpu);
+			struct pool *pool = per_cpu_ptr(&pools.of_size[i], cpu);
 
 			for (j = 0; j < pool->count; j++)
 				put_page(pool->page[j]);

@@ -7,9 +7,11 @@
 #define OMX_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/local_lock.h>
 #include <linux/mm.h>
 #include <linux/timer.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 /* 6.16 renamed from_timer(). */
 #ifdef timer_container_of
@@ -45,6 +47,22 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 }
 #else
 #define omx_hrtimer_setup	hrtimer_setup
+#endif
+
+/* 6.17 gave it its real name and warns of the old one. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define omx_system_wq		system_wq
+#else
+#define omx_system_wq		system_percpu_wq
+#endif
+
+/* 6.11 brought it: on PREEMPT_RT switching BH off need not exclude others. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define omx_local_lock_nested_bh(lock)		do { } while (0)
+#define omx_local_unlock_nested_bh(lock)	do { } while (0)
+#else
+#define omx_local_lock_nested_bh		local_lock_nested_bh
+#define omx_local_unlock_nested_bh		local_unlock_nested_bh
 #endif
 
 #endif

@@ -239,7 +239,7 @@ static void start_burst(struct omx_peer_table *table)
 	lockdep_assert_held(&table->lock);
 	table->burst = BURST_HELLOS;
 	table->hello_due = jiffies;
-	mod_delayed_work(system_wq, &table->hello, 0);
+	mod_delayed_work(omx_system_wq, &table->hello, 0);
 }
 
 /* Whether a hello is due, and with which flags; sets when the next one is. */
@@ -302,7 +302,7 @@ static void hello_work(struct work_struct *work)
 		if (time_before(table->hello_due, next))
 			next = table->hello_due;
 		/* No effect if start_burst() was quicker. */
-		queue_delayed_work(system_wq, &table->hello,
+		queue_delayed_work(omx_system_wq, &table->hello,
 				   max_t(long, next - jiffies, 1));
 	}
 	spin_unlock_bh(&table->lock);

@@ -14,6 +14,7 @@
 /* A medium message that waits to be fetched. */
 struct omx_message {
 	u32 id;				/* first: omx_table_pop() */
+	struct rcu_head rcu;
 	u32 length;
 	struct sk_buff *frames;		/* linked by skb->next */
 };
@@ -74,9 +75,14 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- longer ones ---- */
 
+/*
+ * From omx_table_add() on the program may guess the number and fetch the
+ * message: RCU keeps `message`, but its frames are whoever's took it out.
+ */
 static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 {
 	struct omx_endpoint *ep = ch->ep;
+	bool pushed;
 	struct omx_message *message;
 	struct omx_event event;
 
@@ -89,16 +95,16 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 			  GFP_ATOMIC | __GFP_NOWARN))
 		goto free;
 	event = recv_event(ch, partial->match_info, partial->length, message->id);
-	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
-		goto remove;
+	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
+	if (!pushed && omx_table_take(&ep->messages, message->id, message)) {
+		kfree_rcu(message, rcu);
+		return false;
+	}
 	memset(partial, 0, sizeof(*partial));
-	omx_endpoint_notify(ep);
+	if (pushed)
+		omx_endpoint_notify(ep);
 	return true;
 
-remove:
-	omx_table_remove(&ep->messages, message->id);
-	kfree(message);
-	return false;
 free:
 	kfree(message);
 	return false;
@@ -215,7 +221,7 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	if (message) {
 		error = copy_out(message, &to);
 		free_frames(ep, message->frames);
-		kfree(message);
+		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
 	}
 	omx_buffer_end(&to);

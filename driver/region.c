@@ -15,6 +15,8 @@
 
 /* Pages pinned between two looks at signals and the scheduler. */
 #define PIN_BATCH	512
+/* Pages looked at ahead of what a frame needs: a seek must stay cheap. */
+#define RUN_MAX		512
 
 static struct workqueue_struct *release_queue;
 
@@ -248,12 +250,15 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	region = region_of(&ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
+	/* Once it has a number another thread may destroy it. */
+	refcount_inc(&region->ref);
 	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL);
-	if (error) {
+	if (error)
 		put_now(region);
-		return error == -ENOSPC ? -EAGAIN : error;
-	}
 	ioc.region = region->id;
+	put_now(region);
+	if (error)
+		return error == -ENOSPC ? -EAGAIN : error;
 	/* If this fails the region stays until the endpoint closes. */
 	return copy_to_user(arg, &ioc, sizeof(ioc)) ? -EFAULT : 0;
 }
@@ -266,7 +271,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 static void withdraw(struct omx_region *region)
 {
 	WRITE_ONCE(region->withdrawn, true);
-	/* Pairs with omx_region_copy_to_user(): before the program writes. */
+	/* Pairs with omx_region_read() and _copy_to_user(): before the program writes. */
 	smp_mb();
 }
 
@@ -347,6 +352,7 @@ static unsigned long run_of_pages(struct page **page, unsigned long most)
 		return 1;
 	most = min_t(unsigned long, most,
 		     folio_nr_pages(folio) - folio_page_idx(folio, *page));
+	most = min_t(unsigned long, most, RUN_MAX);
 	for (run = 1; run < most && page[run] == page[0] + run; run++)
 		;
 	return run;
@@ -453,7 +459,9 @@ bool omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 		piece = advance(cursor, length);
 		copy_from_piece(to, &piece);
 	}
-	return true;
+	/* Pairs with withdraw(): the program may have written to it since. */
+	smp_rmb();
+	return !READ_ONCE(cursor->region->withdrawn);
 }
 
 static bool copy_to_piece(const struct omx_region_piece *piece,

@@ -121,6 +121,7 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);
 	if (!rndv)
 		goto put_channel;
+	INIT_LIST_HEAD(&rndv->link);
 	rndv->note = omx_note_alloc(OMX_EVENT_SEND_DONE, ioc.cookie);
 	if (!rndv->note)
 		goto free_rndv;
