@@ -471,16 +471,28 @@ static struct omx_peer *learn(struct omx_iface *iface, const struct hello *hello
 	return peer;
 }
 
-static bool deserves_answer(struct omx_peer_table *table, struct omx_peer *peer,
-			    const struct hello *hello)
+static bool may_say_hello(struct omx_peer_table *table, struct omx_peer *peer)
 {
 	lockdep_assert_held(&table->lock);
-	if (!(hello->flags & OMX_HELLO_WANT_REPLY) ||
-	    time_before(jiffies, peer->answered + ANSWER_INTERVAL) ||
+	if (time_before(jiffies, peer->answered + ANSWER_INTERVAL) ||
 	    !__ratelimit(&table->answers))
 		return false;
 	peer->answered = jiffies;
 	return true;
+}
+
+void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)
+{
+	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer *peer;
+	bool say_it;
+
+	spin_lock_bh(&table->lock);
+	peer = find_peer(table, mac);
+	say_it = peer && table->running && may_say_hello(table, peer);
+	spin_unlock_bh(&table->lock);
+	if (say_it)
+		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_REPLY);
 }
 
 void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb)
@@ -497,7 +509,8 @@ void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	spin_lock(&table->lock);
 	if (table->running)
 		peer = learn(iface, &hello);
-	answer = peer && deserves_answer(table, peer, &hello);
+	answer = peer && hello.flags & OMX_HELLO_WANT_REPLY &&
+		 may_say_hello(table, peer);
 	spin_unlock(&table->lock);
 	if (answer)
 		say(iface, OMX_WIRE_HELLO, hello.mac, 0);

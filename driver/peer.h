@@ -49,6 +49,8 @@ void omx_peers_changed(struct omx_iface *iface);/* name or MTU changed: say hell
 
 /* Largest frame (Ethernet header excluded) both sides take. */
 u32 omx_peer_mtu(struct omx_iface *iface, u64 mac);
+/* It asked for longer frames than that: tell it ours, and ask for its own. */
+void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac);
 
 /* Printable, no blanks, no '/', length fits; name need not end with a 0. */
 bool omx_peer_name_is_valid(const char *name, size_t length);

@@ -171,8 +171,9 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		omx_count(iface, DROP_PULL_RANGE);
 		refuse(ch, body->pull);
 	} else if (request.frame_length + REPLY_HEADER > omx_channel_mtu(ch)) {
-		/* The puller will hear of the MTU and start over. */
+		/* The puller starts over when it hears of the MTU. */
 		omx_count(iface, DROP_PULL_MTU);
+		omx_peer_settle_mtu(iface, ch->mac);
 	} else {
 		reply(iface, &request);
 	}
