@@ -70,13 +70,11 @@ struct sk_buff *omx_chunk_skb(unsigned int size)
 	if (i == SIZES)
 		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 
-	local_bh_disable();
 	omx_local_lock_nested_bh(&pools.lock);
 	page = take(this_cpu_ptr(&pools.of_size[i]), orders[i]);
 	omx_local_unlock_nested_bh(&pools.lock);
 	/* Its head comes from the cache that napi_consume_skb() fills. */
 	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;
-	local_bh_enable();
 	if (page && !skb)
 		put_page(page);
 	return skb;

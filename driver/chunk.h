@@ -11,7 +11,7 @@
 
 /*
  * An empty linear skb with room for `size` bytes, headroom included.
- * Any context.
+ * BH off.
  */
 struct sk_buff *omx_chunk_skb(unsigned int size);
 

@@ -63,9 +63,9 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 /* Is there a block to ask for, and leave to? */
 static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 {
-	return window->next_block < window->blocks &&
-	       window->next_block - window->first_block < OMX_PULL_BLOCKS &&
-	       window->outstanding + OMX_BLOCK_FRAMES <= window->limit;
+	return window->outstanding + OMX_BLOCK_FRAMES <= window->limit &&
+	       window->next_block < window->blocks &&
+	       window->next_block - window->first_block < OMX_PULL_BLOCKS;
 }
 
 void omx_pull_window_ask(struct omx_pull_window *window, u32 now,

@@ -15,8 +15,8 @@
 
 /* Pages pinned between two looks at signals and the scheduler. */
 #define PIN_BATCH	512
-/* Pages looked at ahead of what a frame needs: a seek must stay cheap. */
-#define RUN_MAX		512
+/* Pages looked at ahead of what a frame needs, which a seek throws away. */
+#define RUN_MAX		64
 
 static struct workqueue_struct *release_queue;
 

@@ -101,7 +101,9 @@ static int test_chunks(void)
 	skb = kcalloc(COUNT, sizeof(*skb), GFP_KERNEL);
 	CHECK(skb);
 	for (i = 0; i < COUNT && !error; i++) {
+		local_bh_disable();
 		skb[i] = omx_chunk_skb(9000);
+		local_bh_enable();
 		if (!skb[i] || skb_tailroom(skb[i]) < 9000)
 			error = -EINVAL;
 		else

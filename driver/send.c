@@ -50,22 +50,27 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 {
 	struct sk_buff *skb;
 
-	if (is_pair(type, length)) {
-		skb = reuse(spare) ?: pair_alloc(gfp);
+	if (is_pair(type, length))
+		return reuse(spare) ?: pair_alloc(gfp);
+	if (length > SMALL_FRAME) {
+		local_bh_disable();
+		skb = omx_chunk_skb(HEADROOM + length);
+		local_bh_enable();
 	} else {
-		if (length > SMALL_FRAME || type == OMX_WIRE_PULL_REPLY)
-			skb = omx_chunk_skb(HEADROOM + length);
-		else
-			skb = alloc_skb(HEADROOM + length, gfp);
-		if (skb)
-			skb_reserve(skb, HEADROOM);
+		skb = alloc_skb(HEADROOM + length, gfp);
 	}
-	if (!skb)
-		return NULL;
+	if (skb)
+		skb_reserve(skb, HEADROOM);
+	return skb;
+}
+
+/* Returns where the frame begins, which has this length. */
+static void *frame_begin(struct sk_buff *skb, unsigned int length, __be16 protocol)
+{
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, ETH_HLEN);
-	__skb_put(skb, length);
-	return skb;
+	skb->protocol = protocol;
+	return __skb_put(skb, length);
 }
 
 void omx_packet_template_init(struct omx_packet_template *template,
@@ -89,8 +94,7 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp, spare);
 	if (!skb)
 		return NULL;
-	start = (struct omx_packet_template *)skb->data;
-	skb->protocol = template->eth.h_proto;
+	start = frame_begin(skb, ETH_HLEN + header + payload, template->eth.h_proto);
 	*start = *template;
 	start->head.type = type;
 	start->head.length = cpu_to_be16(header + payload);
@@ -104,12 +108,11 @@ struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 	struct omx_packet_reply *start;
 	struct sk_buff *skb;
 
-	skb = frame_alloc(OMX_WIRE_PULL_REPLY, sizeof(*start) + payload,
-			  GFP_ATOMIC | __GFP_NOWARN, NULL);
+	skb = omx_chunk_skb(HEADROOM + sizeof(*start) + payload);
 	if (!skb)
 		return NULL;
-	start = (struct omx_packet_reply *)skb->data;
-	skb->protocol = header->start.eth.h_proto;
+	skb_reserve(skb, HEADROOM);
+	start = frame_begin(skb, sizeof(*start) + payload, header->start.eth.h_proto);
 	*start = *header;
 	start->start.head.length = cpu_to_be16(sizeof(*start) - ETH_HLEN + payload);
 	start->body.offset = cpu_to_be64(offset);

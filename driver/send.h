@@ -41,6 +41,7 @@ struct omx_packet_reply {
 	struct omx_wire_pull_reply body;
 } __packed;
 
+/* BH off. */
 struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 				      u64 offset, unsigned int payload);
 /* The same to somebody that no channel leads to: endpoints and sessions are 0. */
