@@ -2,6 +2,6 @@
 #ifndef OMX_VERSION_H
 #define OMX_VERSION_H
 
-#define OMX_VERSION	"0.1.0"		/* as in configure.ac */
+#define OMX_VERSION	"0.1.0"		/* configure.ac reads it */
 
 #endif
