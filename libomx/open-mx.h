@@ -269,7 +269,8 @@ omx_return_t omx_reenable_progression(omx_endpoint_t ep);
 
 /*
  * Finds the endpoint of a peer (or of this host) and returns its address.
- * Blocks; TIMEOUT if nobody answers in time.  PEER_NOT_FOUND: no such nic;
+ * Blocks; TIMEOUT if nobody answers in time, which is also what an address
+ * says that nobody has.  PEER_NOT_FOUND: no nic can have it;
  * REMOTE_ENDPOINT_BAD_ID, REMOTE_ENDPOINT_BAD_CONNECTION_KEY.
  * Not needed to answer the sender of a message: see omx_status_t.
  */

@@ -59,14 +59,14 @@ static int run(const struct device *device, const struct options *options)
 
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
+	if (options->clear && forget_names(device, options->board) < 0)
+		return -1;
+	if (options->name && rename_board(device, options->board, options->name) < 0)
+		return -1;
 	printf("Board #%" PRIu32 " (%s %s) hostname %s %s\n", options->board,
 	       boards.board[0].ifname, format_mac(boards.board[0].mac, mac),
 	       options->name ? "was" : "is", boards.board[0].name);
-	if (options->clear && forget_names(device, options->board) < 0)
-		return -1;
-	if (!options->name)
-		return 0;
-	return rename_board(device, options->board, options->name);
+	return 0;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)

@@ -288,7 +288,9 @@ static void check_words(struct argp_state *state, const struct options *options)
 	if (options->all && command->run != command_remove)
 		argp_error(state, "--all goes with remove only");
 	if (words < command->min || words > command->max)
-		argp_error(state, "'%s' takes %u to %u arguments", command->name,
+		argp_error(state, command->min == command->max ?
+			   "'%s' takes %u argument(s)" :
+			   "'%s' takes %u to %u arguments", command->name,
 			   command->min, command->max);
 }
 

@@ -133,6 +133,9 @@ static int connect_failed(const char *host, uint32_t endpoint, omx_return_t ret)
 	else if (ret == OMX_REMOTE_ENDPOINT_BAD_ID || ret == OMX_REMOTE_ENDPOINT_CLOSED)
 		warnx("endpoint %" PRIu32 " of %s is not open: "
 		      "start omx_perf there first", endpoint, host);
+	else if (ret == OMX_TIMEOUT || ret == OMX_REMOTE_ENDPOINT_UNREACHABLE)
+		warnx("cannot connect to endpoint %" PRIu32 " of %s: no answer; omx_peers "
+		      "and omx_info say whether it is there", endpoint, host);
 	else
 		warnx("cannot connect to endpoint %" PRIu32 " of %s: %s", endpoint,
 		      host, omx_strerror(ret));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <err.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include "../options.h"
 #include "open-mx.h"
@@ -222,6 +224,9 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		.window = AUTOMATIC,
 	};
 	options_parse(&argp, argc, argv, settings);
+	if (!settings->host && (settings->verify || settings->mode || settings->sizes ||
+				settings->json))
+		errx(EX_USAGE, "what to measure is the client's to say: add -d HOST");
 	if (settings->endpoint == OMX_ANY_ENDPOINT && !settings->host)
 		settings->endpoint = 0;
 }

@@ -15,7 +15,8 @@ END
 cmd_demo() {
 	case ${1:-} in
 	'') ;;
-	*) usage_demo && return ;;
+	--help | -h) usage_demo && return ;;
+	*) usage_error "demo takes no arguments" ;;
 	esac
 	default_options
 	# else the figures would be those of an emulator on a busy machine

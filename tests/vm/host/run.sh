@@ -48,10 +48,10 @@ cmd_run() {
 	done
 	[ $# -gt 0 ] || usage_error "run what?"
 	check_options
-	prepare_guest
 	choose_out
 	local command=("$@")
 	find_script "$1"
+	prepare_guest
 	run_guest "$out" "$PWD" "${command[@]}"
 }
 
