@@ -24,10 +24,18 @@
  */
 #define HELPER_DELAY_NS		(50 * NSEC_PER_USEC)
 
+/* Does something urgent lie in the ring behind this slot? */
+static bool urgent_behind(const struct omx_endpoint *ep, u32 slot)
+{
+	u32 distance = READ_ONCE(ep->urgent_head) - slot;
+
+	/* More than the ring holds: it was taken out long ago. */
+	return distance && distance <= OMX_RING_SLOTS;
+}
+
 static bool is_urgent(const struct omx_endpoint *ep)
 {
-	return (s32)(READ_ONCE(ep->urgent_head) -
-		     READ_ONCE(ep->ring.user->utail)) > 0;
+	return urgent_behind(ep, READ_ONCE(ep->ring.user->utail));
 }
 
 static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
@@ -364,7 +372,7 @@ static bool helper_has_news(struct omx_endpoint *ep,
 			    const struct omx_ioc_wait *wait)
 {
 	return READ_ONCE(ep->helper_due) ||
-	       (s32)(READ_ONCE(ep->urgent_head) - wait->head) > 0 ||
+	       urgent_behind(ep, wait->head) ||
 	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
 	       omx_endpoint_is_dead(ep);
 }

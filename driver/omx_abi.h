@@ -194,7 +194,8 @@ struct omx_ioc_send {
 /*
  * Large (or synchronous) message: the peer pulls it out of the region.
  * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
- * region 0: no data (length is 0).
+ * region 0: no data (length is 0).  EAGAIN as above.  EBUSY, also of PULL and
+ * REGION_CREATE: too many are unfinished, try again when some have ended.
  */
 struct omx_ioc_send_rndv {
 	__u64	match_info;

@@ -501,7 +501,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull)
 	int error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
 
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
 	error = enlist(pull);
 	if (error) {
 		omx_table_remove(&ep->pulls, pull->id);
@@ -535,7 +535,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		return -ENOENT;
 	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1)) {
 		omx_channel_put(ch);
-		return -EAGAIN;
+		return omx_endpoint_takes_requests(ep) ? -EAGAIN : -EBUSY;
 	}
 	pull = pull_alloc(ep, ch, &ioc);
 	if (!pull) {

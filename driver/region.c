@@ -258,7 +258,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	ioc.region = region->id;
 	put_now(region);
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
 	/* If this fails the region stays until the endpoint closes. */
 	return copy_to_user(arg, &ioc, sizeof(ioc)) ? -EFAULT : 0;
 }

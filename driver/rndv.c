@@ -70,7 +70,7 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 
 	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL);
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
 	skb = make_packet(ch, ioc, rndv->id);
 	omx_channel_hold(ch);	/* once enlisted, the rndv may end with its own */
 	error = skb ? enlist(ch, rndv) : -ENOMEM;
@@ -114,8 +114,11 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
+	error = -EBUSY;
+	if (!omx_endpoint_takes_requests(ep))
+		goto put_channel;
 	error = -EAGAIN;
-	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1))
+	if (!omx_channel_has_space(ch, 1))
 		goto put_channel;
 	error = -ENOMEM;
 	rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);

@@ -21,7 +21,7 @@ static int submit(struct omx__request *req)
  */
 static bool can_wait(const struct omx__request *req, int err)
 {
-	if (err == -EAGAIN || err == -ENOTCONN)
+	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
 		return true;
 	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
 }
@@ -29,7 +29,7 @@ static bool can_wait(const struct omx__request *req, int err)
 /* No event will announce that resources have come back. */
 static void note_shortage(struct omx__endpoint *ep, int err)
 {
-	if (err == -ENOMEM || err == -ENOSPC)
+	if (err == -EBUSY || err == -ENOMEM || err == -ENOSPC)
 		omx__stall(ep);
 }
 

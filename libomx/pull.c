@@ -60,7 +60,7 @@ static int submit(struct omx__request *req)
 /* Can it succeed later?  Memory and region numbers come back if we hold some. */
 static bool transient(const struct omx__request *req, int err)
 {
-	if (err == -EAGAIN)
+	if (err == -EAGAIN || err == -EBUSY)
 		return true;
 	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
 }

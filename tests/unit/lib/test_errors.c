@@ -519,6 +519,27 @@ static void shortage_is_waited_for(void **state)
 	assert_int_equal(mock_regions(), 0);
 }
 
+/* As many as the driver takes are unfinished: no event says when there is room. */
+static void too_many_requests_are_waited_for(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t first, second, receive;
+
+	mock_fail(OMX_IOC_SEND_RNDV, -EBUSY, 0, 3);
+	ok(omx_issend(pair->a, NULL, 0, pair->to_b, 1, NULL, &first));
+	ok(omx_isend(pair->a, NULL, 0, pair->to_b, 2, NULL, &second));
+	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &receive));
+	assert_int_equal(finish(pair->a, &second).code, OMX_SUCCESS);
+	assert_int_equal(finish(pair->b, &receive).code, OMX_SUCCESS);
+	assert_int_equal(finish(pair->a, &first).code, OMX_SUCCESS);
+
+	mock_fail(OMX_IOC_PULL, -EBUSY, 0, 3);
+	ok(omx_issend(pair->a, buffer, 10, pair->to_b, 1, NULL, &first));
+	ok(omx_irecv(pair->b, buffer, 10, 1, ALL, NULL, &receive));
+	assert_int_equal(finish(pair->b, &receive).code, OMX_SUCCESS);
+	assert_int_equal(finish(pair->a, &first).code, OMX_SUCCESS);
+}
+
 static void receives_fail(void **state)
 {
 	struct pair *pair = *state;
@@ -628,6 +649,7 @@ int main(void)
 		pair_test(sends_fail),
 		pair_test(queued_sends_fail),
 		pair_test(shortage_is_waited_for),
+		pair_test(too_many_requests_are_waited_for),
 		pair_test(receives_fail),
 		pair_test(error_handlers),
 		library_test(texts),
