@@ -109,7 +109,7 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.reserved[0] || ioc.reserved[1])
+	if (ioc.address && ioc.region != OMX_REGION_IMPLICIT)
 		return -EINVAL;
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
