@@ -36,6 +36,17 @@ static inline void omx_vm_flags_clear(struct vm_area_struct *vma, unsigned long 
 #define omx_vm_flags_clear	vm_flags_clear
 #endif
 
+/* 6.5 dropped the argument for VMAs. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define omx_get_user_pages_remote(mm, start, count, flags, pages, locked) \
+	get_user_pages_remote(mm, start, count, flags, pages, NULL, locked)
+#define omx_pin_user_pages_remote(mm, start, count, flags, pages, locked) \
+	pin_user_pages_remote(mm, start, count, flags, pages, NULL, locked)
+#else
+#define omx_get_user_pages_remote	get_user_pages_remote
+#define omx_pin_user_pages_remote	pin_user_pages_remote
+#endif
+
 /* 6.13 brought hrtimer_setup(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void omx_hrtimer_setup(struct hrtimer *timer,

@@ -106,6 +106,8 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 
 static void endpoint_free(struct omx_endpoint *ep)
 {
+	if (ep->space)
+		omx_space_put_now(ep->space);
 	omx_ring_destroy(&ep->ring);
 	destroy_tables(ep);
 	put_pid(ep->owner);
@@ -210,6 +212,11 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 		endpoint_free(ep);
 		return ERR_PTR(error);
 	}
+	ep->space = omx_space_create(ep->iface);
+	if (!ep->space) {
+		omx_endpoint_close(ep);
+		return ERR_PTR(-ENOMEM);
+	}
 	publish_board(ep);
 	open->board = ep->iface->index;
 	open->endpoint = ep->index;
@@ -247,7 +254,8 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	/* Frames and ioctls are over; timers that still run see ep->dead. */
 	hrtimer_cancel(&ep->helper_timer);
 	omx_connects_destroy(ep);
-	omx_pulls_destroy(ep);
+	omx_rndvs_stop(ep);
+	omx_pulls_destroy(ep);	/* waits for a grace period */
 	omx_channels_destroy(ep);
 	omx_rndvs_destroy(ep);
 	omx_messages_destroy(ep);

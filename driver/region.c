@@ -1,168 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
 
 #include "buffer.h"
-#include "compat.h"
 #include "endpoint.h"
 #include "iface.h"
 #include "region.h"
 
-/* Pages pinned between two looks at signals and the scheduler. */
-#define PIN_BATCH	512
-/* Pages looked at ahead of what a frame needs, which a seek throws away. */
-#define RUN_MAX		64
-
-static struct workqueue_struct *release_queue;
-
-/* ---- pinning ---- */
-
-static u32 pages_of(u64 address, u64 length)
-{
-	return length ? (u32)((offset_in_page(address) + length + PAGE_SIZE - 1) >>
-			      PAGE_SHIFT) : 0;
-}
-
-static u64 total_pages(const struct omx_region *region)
-{
-	u64 pages = 0;
-	unsigned int i;
-
-	for (i = 0; i < region->segment_count; i++)
-		pages += region->segment[i].page_count;
-	return pages;
-}
-
-static int account(struct omx_region *region, u64 pages)
-{
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	u64 pinned = atomic64_add_return(pages, &region->mm->pinned_vm);
-
-	if (pinned <= limit || capable(CAP_IPC_LOCK))
-		return 0;
-	atomic64_sub(pages, &region->mm->pinned_vm);
-	return -ENOMEM;
-}
-
-static void unpin_segment(struct omx_region *region,
-			  struct omx_region_segment *segment, u32 pinned)
-{
-	if (segment->pages)
-		unpin_user_pages_dirty_lock(segment->pages, pinned,
-					    region->flags & OMX_REGION_WRITE);
-	kvfree(segment->pages);
-	segment->pages = NULL;
-}
-
-static int pin_segment(struct omx_region *region,
-		       struct omx_region_segment *segment)
-{
-	unsigned int flags = FOLL_LONGTERM |
-		(region->flags & OMX_REGION_WRITE ? FOLL_WRITE : 0);
-	u64 address = segment->address & PAGE_MASK;
-	u32 pinned = 0;
-
-	if (!segment->page_count)
-		return 0;
-	segment->pages = kvmalloc_array(segment->page_count, sizeof(struct page *),
-					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!segment->pages)
-		return -ENOMEM;
-	while (pinned < segment->page_count) {
-		int got = pin_user_pages_fast(address + ((u64)pinned << PAGE_SHIFT),
-				min_t(u32, PIN_BATCH, segment->page_count - pinned),
-				flags, segment->pages + pinned);
-
-		if (got > 0)
-			pinned += got;
-		if (got <= 0 || fatal_signal_pending(current)) {
-			unpin_segment(region, segment, pinned);
-			return got < 0 ? got : -EFAULT;
-		}
-		cond_resched();
-	}
-	return 0;
-}
-
-static int pin(struct omx_region *region)
-{
-	u64 pages = total_pages(region);
-	int error = account(region, pages);
-	unsigned int i;
-
-	if (error)
-		return error;
-	for (i = 0; i < region->segment_count && !error; i++)
-		error = pin_segment(region, &region->segment[i]);
-	if (!error)
-		return 0;
-	for (i--; i-- > 0;)
-		unpin_segment(region, &region->segment[i],
-			      region->segment[i].page_count);
-	atomic64_sub(pages, &region->mm->pinned_vm);
-	return error;
-}
-
-int omx_region_prepare(struct omx_iface *iface, struct omx_region *region)
-{
-	int error = 0;
-
-	/* Pairs with the release below: the page arrays are complete. */
-	if (smp_load_acquire(&region->pinned))
-		return 0;
-	/* A child of fork may have the file, but not the memory. */
-	if (current->mm != region->mm)
-		return -EFAULT;
-	mutex_lock(&region->pin_lock);
-	if (!region->pinned) {
-		error = pin(region);
-		if (!error) {
-			/* Pairs with the acquire above and in walk_start(). */
-			smp_store_release(&region->pinned, true);
-		}
-	}
-	mutex_unlock(&region->pin_lock);
-	if (error)
-		omx_count(iface, REGION_PIN_FAILED);
-	else
-		omx_count(iface, REGION_PIN);
-	return error;
-}
+/* Pages copied, or paged in, between two looks at signals and the scheduler. */
+#define BATCH		512
+/*
+ * Translated ahead of the first request for them if they are resident: a bit
+ * more than a pull asks for at once.
+ */
+#define AHEAD		(128ULL << PAGE_SHIFT)
 
 /* ---- life ---- */
 
-static void region_release(struct work_struct *work)
+static void region_free(struct omx_region *region)
 {
-	struct omx_region *region = container_of(work, struct omx_region, release);
-	unsigned int i;
-
-	if (region->pinned) {
-		for (i = 0; i < region->segment_count; i++)
-			unpin_segment(region, &region->segment[i],
-				      region->segment[i].page_count);
-		atomic64_sub(total_pages(region), &region->mm->pinned_vm);
-	}
-	mmdrop(region->mm);
-	mutex_destroy(&region->pin_lock);
+	omx_space_put(region->space);
 	kfree_rcu(region, rcu);
 }
 
 void omx_region_put(struct omx_region *region)
 {
 	if (refcount_dec_and_test(&region->ref))
-		queue_work(release_queue, &region->release);
+		region_free(region);
 }
 
 /* The same in process context: pages are back when it returns. */
 static void put_now(struct omx_region *region)
 {
-	if (refcount_dec_and_test(&region->ref))
-		region_release(&region->release);
+	if (!refcount_dec_and_test(&region->ref))
+		return;
+	omx_space_put_now(region->space);
+	kfree_rcu(region, rcu);
 }
 
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
@@ -177,79 +52,103 @@ struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
 	return region;
 }
 
-static struct omx_region *region_alloc(const struct omx_ioc_region *ioc,
-				       const struct omx_segment *segment)
+static bool is_pinned_mode(u8 mode)
 {
-	unsigned int count = ioc->buffer.segment_count ?: 1;
+	return mode == OMX_OVERLAP || mode == OMX_PIN || mode == OMX_PERMANENT;
+}
+
+/* Pinned pages go with their region, translations stay with the endpoint. */
+static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
+{
+	/* A child of fork may have the file, but not the memory. */
+	if (current->mm != ep->space->mm)
+		return ERR_PTR(-EFAULT);
+	if (!is_pinned_mode(mode))
+		return omx_space_hold(ep->space);
+	return omx_space_create(ep->iface) ?: ERR_PTR(-ENOMEM);
+}
+
+static struct omx_region *region_alloc(struct omx_endpoint *ep,
+				       const struct omx_segment *segment,
+				       unsigned int count, u8 access, u8 mode)
+{
+	struct omx_space *space = space_for(ep, mode);
 	struct omx_region *region;
 	unsigned int i;
 
+	if (IS_ERR(space))
+		return ERR_CAST(space);
 	region = kzalloc(struct_size(region, segment, count), GFP_KERNEL_ACCOUNT);
-	if (!region)
-		return NULL;
+	if (!region) {
+		omx_space_put(space);
+		return ERR_PTR(-ENOMEM);
+	}
 	for (i = 0; i < count; i++) {
 		struct omx_region_segment *to = &region->segment[i];
 
 		to->offset = region->length;
 		to->address = segment[i].address;
 		to->length = segment[i].length;
-		to->page_count = pages_of(to->address, to->length);
 		region->length += to->length;
 	}
 	refcount_set(&region->ref, 1);
-	INIT_WORK(&region->release, region_release);
-	mutex_init(&region->pin_lock);
+	region->space = space;
 	region->segment_count = count;
-	region->flags = ioc->flags;
-	region->mm = current->mm;
-	mmgrab(region->mm);
+	region->access = access;
+	region->mode = mode;
 	return region;
 }
 
-static bool lengths_fit(const struct omx_segment *segment, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (segment[i].length > MAX_RW_COUNT * 1024ULL)
-			return false;
-	return true;
-}
-
-static struct omx_region *region_of(const struct omx_ioc_region *ioc)
+static struct omx_region *declare(struct omx_endpoint *ep,
+				  const struct omx_ioc_region *ioc)
 {
 	struct omx_segment whole = { ioc->buffer.address, ioc->buffer.length };
 	struct omx_segment *segment = &whole;
 	struct omx_region *region;
 
+	if (whole.address + whole.length < whole.address)
+		return ERR_PTR(-EINVAL);
 	if (ioc->buffer.segment_count) {
 		segment = omx_buffer_segments(&ioc->buffer);
 		if (IS_ERR(segment))
 			return ERR_CAST(segment);
 	}
-	region = ERR_PTR(-EINVAL);
-	if (whole.address + whole.length >= whole.address &&
-	    lengths_fit(segment, ioc->buffer.segment_count ?: 1))
-		region = region_alloc(ioc, segment) ?: ERR_PTR(-ENOMEM);
+	region = region_alloc(ep, segment, ioc->buffer.segment_count ?: 1,
+			      ioc->flags & (OMX_REGION_READ | OMX_REGION_WRITE),
+			      ioc->flags / OMX_REGION_MODE(1));
 	if (segment != &whole)
 		kfree(segment);
 	return region;
+}
+
+static bool flags_are_right(u32 flags)
+{
+	u32 access = flags & (OMX_REGION_READ | OMX_REGION_WRITE);
+	u32 mode = flags / OMX_REGION_MODE(1);
+
+	return access && mode < OMX_MEMORY_MODES &&
+	       flags == (access | OMX_REGION_MODE(mode));
 }
 
 long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_region *region;
 	struct omx_ioc_region ioc;
-	long error;
+	long error = 0;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.buffer.reserved || !ioc.flags ||
-	    ioc.flags & ~(OMX_REGION_READ | OMX_REGION_WRITE))
+	if (ioc.buffer.reserved || !flags_are_right(ioc.flags))
 		return -EINVAL;
-	region = region_of(&ioc);
+	region = declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
+	if (region->mode == OMX_PERMANENT)
+		error = omx_region_page_in(region, 0, region->length, region->access);
+	if (error) {
+		put_now(region);
+		return error;
+	}
 	/* Once it has a number another thread may destroy it. */
 	refcount_inc(&region->ref);
 	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL);
@@ -307,7 +206,29 @@ void omx_regions_destroy(struct omx_endpoint *ep)
 	}
 }
 
-/* ---- the accessor ---- */
+struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
+					 u64 address, u64 length, u8 access)
+{
+	struct omx_segment whole = { address, length };
+	struct omx_region *region;
+
+	if (id == OMX_REGION_IMPLICIT) {
+		if (address + length < address)
+			return ERR_PTR(-EINVAL);
+		return region_alloc(ep, &whole, 1, access, OMX_UNPINNED);
+	}
+	if (address)
+		return ERR_PTR(-EINVAL);
+	region = omx_region_get(ep, id);
+	if (!region)
+		return ERR_PTR(-ENOENT);
+	if (length <= region->length && region->access & access)
+		return region;
+	omx_region_put(region);
+	return ERR_PTR(-EINVAL);
+}
+
+/* ---- making it accessible ---- */
 
 static struct omx_region_segment *segment_at(struct omx_region *region, u64 offset)
 {
@@ -324,237 +245,439 @@ static struct omx_region_segment *segment_at(struct omx_region *region, u64 offs
 	return &region->segment[low];
 }
 
-static bool walk_start(struct omx_region_walk *walk, struct omx_region *region, u64 offset,
-		       u64 length)
+static int page_in(struct omx_region *region, u64 offset, u64 length,
+		   unsigned int how)
 {
+	struct omx_region_segment *segment = segment_at(region, offset);
+	int error = 0;
+
 	if (offset > region->length || length > region->length - offset)
-		return false;
-	/* Pairs with omx_region_prepare(). */
-	if (!smp_load_acquire(&region->pinned))
-		return false;
-	walk->segment = region->segment_count == 1 ? region->segment :
-						     segment_at(region, offset);
-	walk->offset = offset - walk->segment->offset;
-	walk->left = length;
-	return true;
-}
+		return -EINVAL;
+	for (; length && !error; segment++) {
+		u64 in_segment = offset - segment->offset;
+		u64 n = min(length, segment->length - in_segment);
 
-/*
- * Pages of one folio in a row can be touched through one mapping, and be one
- * fragment: how many from this one on, `most` at most?
- */
-static unsigned long run_of_pages(struct page **page, unsigned long most)
-{
-	struct folio *folio = page_folio(*page);
-	unsigned long run;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		return 1;
-	most = min_t(unsigned long, most,
-		     folio_nr_pages(folio) - folio_page_idx(folio, *page));
-	most = min_t(unsigned long, most, RUN_MAX);
-	for (run = 1; run < most && page[run] == page[0] + run; run++)
-		;
-	return run;
-}
-
-/* walk->left is not 0. */
-static void walk_next(struct omx_region_walk *walk, struct omx_region_piece *piece)
-{
-	struct page **page;
-	u64 in_pages, most;
-
-	while (walk->offset == walk->segment->length) {
-		walk->segment++;
-		walk->offset = 0;
+		if (!n)
+			continue;
+		error = omx_space_page_in(region->space,
+					  segment->address + in_segment, n, how);
+		offset += n;
+		length -= n;
 	}
-	in_pages = offset_in_page(walk->segment->address) + walk->offset;
-	most = min(walk->left, walk->segment->length - walk->offset);
-	page = &walk->segment->pages[in_pages >> PAGE_SHIFT];
-	piece->page = *page;
-	piece->offset = offset_in_page(in_pages);
-	piece->length = PAGE_SIZE - piece->offset;
-	if (piece->length < most)
-		piece->length += (run_of_pages(page, PFN_UP(piece->offset + most)) - 1)
-				 << PAGE_SHIFT;
-	piece->length = min_t(u64, piece->length, most);
-	walk->offset += piece->length;
-	walk->left -= piece->length;
+	return error;
 }
 
-bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
-		       struct sk_buff *skb)
+static unsigned int how_to_page_in(const struct omx_region *region, u8 access)
 {
-	struct omx_region_piece piece;
-	struct omx_region_walk walk;
-	int i;
+	unsigned int how = OMX_PAGES_FAULT;
 
-	if (!walk_start(&walk, region, offset, length))
-		return false;
-	for (i = 0; walk.left; i++) {
-		if (i == MAX_SKB_FRAGS)
-			return false;
-		walk_next(&walk, &piece);
-		get_page(piece.page);
-		skb_fill_page_desc(skb, i, piece.page, piece.offset, piece.length);
+	if (is_pinned_mode(region->mode)) {
+		how |= OMX_PAGES_PIN;
+		access = region->access;	/* pinned once, for all uses */
 	}
-	skb->len += length;
-	skb->data_len += length;
-	skb->truesize += length;
-	return true;
+	return access & OMX_REGION_WRITE ? how | OMX_PAGES_WRITE : how;
 }
+
+int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
+		       u8 access)
+{
+	return page_in(region, offset, length, how_to_page_in(region, access));
+}
+
+int omx_region_prepare(struct omx_region *region, u64 length)
+{
+	int error;
+
+	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
+		return 0;
+	error = omx_region_page_in(region, 0, length, region->access);
+	if (error)
+		omx_count(region->space->iface, REGION_FAULT);
+	return error;
+}
+
+void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
+{
+	if (region->mode == OMX_OVERLAP)
+		omx_region_page_in(region, 0, length, access);
+	else if (!is_pinned_mode(region->mode))
+		page_in(region, 0, min(length, AHEAD),
+			how_to_page_in(region, access) & ~OMX_PAGES_FAULT);
+}
+
+long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
+{
+	const u32 access = OMX_REGION_READ | OMX_REGION_WRITE;
+	struct omx_ioc_prefetch ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.reserved || !(ioc.flags & access) ||
+	    ioc.flags & ~(access | OMX_PREFETCH_WAIT) ||
+	    ioc.address + ioc.length < ioc.address)
+		return -EINVAL;
+	if (current->mm != ep->space->mm)
+		return -EFAULT;
+	return omx_space_page_in(ep->space, ioc.address, ioc.length, OMX_PAGES_FAULT |
+				 (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0));
+}
+
+/* ---- the cursor ---- */
 
 void omx_region_cursor_init(struct omx_region_cursor *cursor,
 			    struct omx_region *region)
 {
-	*cursor = (struct omx_region_cursor){ .region = region };
+	*cursor = (struct omx_region_cursor){
+		.region = region,
+		.segment = region->segment,
+	};
 }
 
-/* Makes length bytes from offset on the next ones. */
-static bool seek(struct omx_region_cursor *cursor, u64 offset, u32 length)
+void omx_region_cursor_end(struct omx_region_cursor *cursor)
+{
+	if (cursor->extent)
+		omx_extent_put(cursor->extent);
+	cursor->extent = NULL;
+}
+
+static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
 {
 	struct omx_region *region = cursor->region;
 
-	if (likely(cursor->offset == offset &&
-		   cursor->piece.length + cursor->walk.left >= length))
-		return true;
-	cursor->piece.length = 0;
-	cursor->walk.left = 0;
-	cursor->offset = offset;
-	return length <= region->length && offset <= region->length - length &&
-	       walk_start(&cursor->walk, region, offset, region->length - offset);
-}
-
-/* At most `most` bytes from where it stands; it stands behind them then. */
-static struct omx_region_piece advance(struct omx_region_cursor *cursor, u32 most)
-{
-	struct omx_region_piece piece;
-
-	if (!cursor->piece.length)
-		walk_next(&cursor->walk, &cursor->piece);
-	piece = cursor->piece;
-	piece.length = min(piece.length, most);
-	cursor->piece.offset += piece.length;
-	cursor->piece.length -= piece.length;
-	cursor->offset += piece.length;
-	return piece;
-}
-
-static void copy_from_piece(void *to, const struct omx_region_piece *piece)
-{
-	void *from = kmap_local_page(piece->page);
-
-	memcpy(to, from + piece->offset, piece->length);
-	kunmap_local(from);
-}
-
-bool omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
-		     u32 length)
-{
-	struct omx_region_piece piece;
-
-	if (!seek(cursor, offset, length))
+	if (length > region->length || offset > region->length - length)
 		return false;
-	for (; length; length -= piece.length, to += piece.length) {
-		piece = advance(cursor, length);
-		copy_from_piece(to, &piece);
-	}
-	/* Pairs with withdraw(): the program may have written to it since. */
-	smp_rmb();
-	return !READ_ONCE(cursor->region->withdrawn);
-}
-
-static bool copy_to_piece(const struct omx_region_piece *piece,
-			  const struct sk_buff *skb, int offset)
-{
-	void *to = kmap_local_page(piece->page);
-	int error = 0;
-
-	if (offset + piece->length <= skb_headlen(skb))
-		memcpy(to + piece->offset, skb->data + offset, piece->length);
-	else
-		error = skb_copy_bits(skb, offset, to + piece->offset, piece->length);
-	flush_dcache_folio(page_folio(piece->page));
-	kunmap_local(to);
-	return !error;
-}
-
-bool omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
-		     const struct sk_buff *skb, int skb_offset, u32 length)
-{
-	struct omx_region_piece piece;
-
-	if (!seek(cursor, offset, length))
-		return false;
-	for (; length; length -= piece.length, skb_offset += piece.length) {
-		piece = advance(cursor, length);
-		if (!copy_to_piece(&piece, skb, skb_offset))
-			return false;
+	if (unlikely(cursor->offset != offset)) {
+		cursor->segment = segment_at(region, offset);
+		cursor->offset = offset;
 	}
 	return true;
 }
 
-/* Copies a piece to where the walk over the program's addresses stands. */
-static int copy_piece(const struct omx_region_piece *from, struct omx_region_walk *to)
+/* A stretch of addresses in one segment and one extent. */
+struct stretch {
+	unsigned int page;		/* of the extent */
+	unsigned int offset;		/* in that page */
+	unsigned int length;
+};
+
+static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 {
-	void *data = kmap_local_page(from->page);
-	u32 done = 0;
+	if (likely(cursor->extent && omx_extent_has(cursor->extent, address)))
+		return true;
+	omx_region_cursor_end(cursor);
+	cursor->extent = omx_extent_get(cursor->region->space, address);
+	return cursor->extent;
+}
+
+/*
+ * The next bytes, `most` at most and not 0, behind which the cursor stands
+ * then.  False: no extent has them.
+ */
+static bool advance(struct omx_region_cursor *cursor, u64 most,
+		    struct stretch *stretch)
+{
+	struct omx_region_segment *segment = cursor->segment;
+	u64 in_segment = cursor->offset - segment->offset, address;
+
+	while (in_segment == segment->length) {
+		segment++;
+		in_segment = 0;
+	}
+	cursor->segment = segment;
+	address = segment->address + in_segment;
+	if (!find_extent(cursor, address))
+		return false;
+	stretch->page = omx_extent_index(address);
+	stretch->offset = offset_in_page(address);
+	stretch->length = min3(most, segment->length - in_segment,
+			       cursor->extent->start + OMX_EXTENT_SIZE - address);
+	cursor->offset += stretch->length;
+	return true;
+}
+
+/* Takes the part in the first page off.  Under extent->lock.  NULL: absent. */
+static struct page *next_page(const struct omx_extent *extent, bool write,
+			      struct stretch *stretch, unsigned int *offset,
+			      unsigned int *length)
+{
+	struct page *page = omx_extent_page(extent, stretch->page, write);
+
+	*offset = stretch->offset;
+	*length = min_t(unsigned int, stretch->length, PAGE_SIZE - *offset);
+	stretch->page++;
+	stretch->offset = 0;
+	stretch->length -= *length;
+	return page;
+}
+
+int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length,
+		    u8 access)
+{
+	bool write = access & OMX_REGION_WRITE;
+	struct stretch stretch;
+
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length; length -= stretch.length) {
+		unsigned int last;
+
+		if (!advance(cursor, length, &stretch))
+			return -EAGAIN;
+		last = stretch.page +
+		       (stretch.offset + stretch.length - 1) / PAGE_SIZE;
+		for (; stretch.page <= last; stretch.page++)
+			if (!omx_entry_is_present(READ_ONCE(cursor->extent->entry[stretch.page]),
+						  write))
+				return -EAGAIN;
+	}
+	return 0;
+}
+
+/* ---- sending from it ---- */
+
+/* Pages of a compound page in a row are one fragment, and one reference. */
+static bool extend_fragment(struct sk_buff *skb, int fragments, struct page *page,
+			    unsigned int offset, unsigned int length)
+{
+	skb_frag_t *last = &skb_shinfo(skb)->frags[fragments - 1];
+
+	if (!fragments || offset || !PageTail(page) ||
+	    compound_head(page) != compound_head(skb_frag_page(last)) ||
+	    page_address(page) != skb_frag_address(last) + skb_frag_size(last))
+		return false;
+	skb_frag_size_add(last, length);
+	return true;
+}
+
+static int attach_stretch(const struct omx_extent *extent, struct stretch stretch,
+			  struct sk_buff *skb, int *fragments)
+{
+	unsigned int offset, length;
+
+	lockdep_assert_held(&extent->lock);
+	while (stretch.length) {
+		struct page *page = next_page(extent, false, &stretch, &offset, &length);
+
+		if (!page)
+			return -EAGAIN;
+		if (extend_fragment(skb, *fragments, page, offset, length))
+			continue;
+		if (*fragments == MAX_SKB_FRAGS)
+			return -E2BIG;
+		get_page(page);
+		skb_fill_page_desc(skb, (*fragments)++, page, offset, length);
+	}
+	return 0;
+}
+
+int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
+		      struct sk_buff *skb)
+{
+	struct stretch stretch;
+	int fragments = 0;
+	int error = 0;
+	u32 left;
+
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	for (left = length; left && !error; left -= stretch.length) {
+		if (!advance(cursor, left, &stretch))
+			return -EAGAIN;
+		spin_lock(&cursor->extent->lock);
+		error = attach_stretch(cursor->extent, stretch, skb, &fragments);
+		spin_unlock(&cursor->extent->lock);
+	}
+	if (error)
+		return error;
+	skb->len += length;
+	skb->data_len += length;
+	skb->truesize += length;
+	return 0;
+}
+
+static int read_stretch(const struct omx_extent *extent, struct stretch stretch,
+			void *to)
+{
+	unsigned int offset, length;
+
+	lockdep_assert_held(&extent->lock);
+	for (; stretch.length; to += length) {
+		struct page *page = next_page(extent, false, &stretch, &offset, &length);
+		void *from;
+
+		if (!page)
+			return -EAGAIN;
+		from = kmap_local_page(page);
+		memcpy(to, from + offset, length);
+		kunmap_local(from);
+	}
+	return 0;
+}
+
+int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
+		    u32 length)
+{
+	struct stretch stretch;
 	int error = 0;
 
-	while (done < from->length && !error) {
-		u64 address;
-		u32 n;
-
-		while (to->offset == to->segment->length) {
-			to->segment++;
-			to->offset = 0;
-		}
-		n = min_t(u64, from->length - done, to->segment->length - to->offset);
-		address = to->segment->address + to->offset;
-		if (copy_to_user((void __user *)(uintptr_t)address,
-				 data + from->offset + done, n))
-			error = -EFAULT;
-		to->offset += n;
-		done += n;
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length && !error; length -= stretch.length, to += stretch.length) {
+		if (!advance(cursor, length, &stretch))
+			return -EAGAIN;
+		spin_lock(&cursor->extent->lock);
+		error = read_stretch(cursor->extent, stretch, to);
+		spin_unlock(&cursor->extent->lock);
 	}
+	/* Pairs with withdraw(): the program may have written to it since. */
+	smp_rmb();
+	if (!error && READ_ONCE(cursor->region->withdrawn))
+		return -ENOENT;
+	return error;
+}
+
+/* ---- receiving into it ---- */
+
+static int fill_page(struct page *page, unsigned int offset,
+		     const struct sk_buff *skb, int from, unsigned int length)
+{
+	void *to = kmap_local_page(page);
+	int error = 0;
+
+	if (from + length <= skb_headlen(skb))
+		memcpy(to + offset, skb->data + from, length);
+	else
+		error = skb_copy_bits(skb, from, to + offset, length);
+	flush_dcache_page(page);
+	kunmap_local(to);
+	return error;
+}
+
+static int fill_stretch(const struct omx_extent *extent, struct stretch stretch,
+			const struct sk_buff *skb, int from)
+{
+	unsigned int offset, length;
+	int error = 0;
+
+	lockdep_assert_held(&extent->lock);
+	for (; stretch.length && !error; from += length) {
+		struct page *page = next_page(extent, true, &stretch, &offset, &length);
+
+		if (!page)
+			return -EAGAIN;
+		error = fill_page(page, offset, skb, from, length);
+	}
+	return error;
+}
+
+int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
+		    const struct sk_buff *skb, int skb_offset, u32 length)
+{
+	struct stretch stretch;
+	int error = 0;
+
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length && !error; length -= stretch.length, skb_offset += stretch.length) {
+		if (!advance(cursor, length, &stretch))
+			return -EAGAIN;
+		spin_lock(&cursor->extent->lock);
+		error = fill_stretch(cursor->extent, stretch, skb, skb_offset);
+		spin_unlock(&cursor->extent->lock);
+	}
+	return error;
+}
+
+/* ---- between processes ---- */
+
+/* Copies to the caller's own memory, where its faults are ordinary ones. */
+static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int length)
+{
+	while (length) {
+		struct omx_region_segment *segment = to->segment;
+		u64 in_segment = to->offset - segment->offset;
+		u64 n = min_t(u64, length, segment->length - in_segment);
+
+		if (!n) {
+			to->segment++;
+			continue;
+		}
+		if (copy_to_user((void __user *)(uintptr_t)(segment->address + in_segment),
+				 from, n))
+			return -EFAULT;
+		to->offset += n;
+		from += n;
+		length -= n;
+	}
+	return 0;
+}
+
+/* The next page of the source, with a reference. */
+static struct page *take_page(struct omx_region_cursor *from, u64 most,
+			      unsigned int *offset, unsigned int *length)
+{
+	u64 start = from->offset;
+	struct stretch stretch;
+	struct page *page = NULL;
+
+	local_bh_disable();
+	if (advance(from, most, &stretch)) {
+		spin_lock(&from->extent->lock);
+		page = next_page(from->extent, false, &stretch, offset, length);
+		if (page)
+			get_page(page);
+		spin_unlock(&from->extent->lock);
+	}
+	local_bh_enable();
+	seek(from, page ? start + *length : start, 0);
+	return page;
+}
+
+static int copy_page_out(struct omx_region_cursor *from, u64 most,
+			 struct omx_region_cursor *to)
+{
+	unsigned int offset, length;
+	struct page *page = take_page(from, most, &offset, &length);
+	void *data;
+	int error;
+
+	if (!page)
+		return -EAGAIN;
+	data = kmap_local_page(page);
+	error = copy_out(to, data + offset, length);
 	kunmap_local(data);
+	put_page(page);
 	return error;
 }
 
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 			    u64 length)
 {
-	struct omx_region_walk source, target = { .segment = to->segment };
-	struct omx_region_piece piece;
+	struct omx_region_cursor source, target;
 	unsigned int i = 0;
 	int error = 0;
 
-	if (current->mm != to->mm || length > to->length ||
-	    !walk_start(&source, from, 0, length))
+	if (current->mm != to->space->mm || length > to->length || length > from->length)
 		return -EFAULT;
-	while (!error && source.left) {
-		walk_next(&source, &piece);
-		error = copy_piece(&piece, &target);
-		if (++i % PIN_BATCH)
+	omx_region_cursor_init(&source, from);
+	omx_region_cursor_init(&target, to);
+	while (source.offset < length && !error) {
+		u64 left = length - source.offset;
+
+		error = copy_page_out(&source, left, &target);
+		if (error == -EAGAIN)
+			error = page_in(from, source.offset, min(left, AHEAD),
+					how_to_page_in(from, OMX_REGION_READ));
+		if (++i % BATCH)
 			continue;
 		cond_resched();
 		if (fatal_signal_pending(current))
 			error = -EINTR;
 	}
+	omx_region_cursor_end(&source);
 	/* Pairs with withdraw(): what was written since shows it. */
 	smp_rmb();
 	if (!error && READ_ONCE(from->withdrawn))
 		error = -ENOENT;
 	return error;
-}
-
-int omx_region_init(void)
-{
-	release_queue = alloc_workqueue("omx", WQ_UNBOUND, 0);
-	return release_queue ? 0 : -ENOMEM;
-}
-
-void omx_region_exit(void)
-{
-	destroy_workqueue(release_queue);
 }
