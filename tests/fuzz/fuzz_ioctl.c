@@ -221,7 +221,7 @@ static void make_sense(unsigned int command, void *argument)
 		rndv->length = length();
 		rndv->channel = number();
 		rndv->region = number();
-		memset(rndv->reserved, 0, sizeof(rndv->reserved));
+		rndv->address = 0;
 		break;
 	case OMX_IOC_PULL:
 		pull->length = length();
