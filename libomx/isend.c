@@ -19,7 +19,7 @@ static int submit(struct omx__request *req)
  * May it succeed later?  ENOTCONN: the channel is dead and its event, which
  * ends the request with the reason, has not been handled yet.
  */
-static bool can_wait(const struct omx__request *req, int err)
+static bool can_wait(struct omx__request *req, int err)
 {
 	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
 		return true;

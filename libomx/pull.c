@@ -57,7 +57,7 @@ static int submit(struct omx__request *req)
 }
 
 /* Can it succeed later? */
-static bool transient(const struct omx__request *req, int err)
+static bool transient(struct omx__request *req, int err)
 {
 	if (err == -EAGAIN || err == -EBUSY)
 		return true;

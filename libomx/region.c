@@ -9,9 +9,14 @@ static bool has_own(const struct omx__request *req)
 	return req->region && !(req->kept && req->kept->handle);
 }
 
-bool omx__region_shortage(const struct omx__request *req, int err)
+bool omx__region_shortage(struct omx__request *req, int err)
 {
-	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > has_own(req);
+	if (err != -ENOMEM && err != -ENOSPC)
+		return false;
+	/* Two that kept theirs would wait for each other. */
+	if (has_own(req))
+		omx__region_put(req);
+	return req->ep->regions;
 }
 
 /* EBUSY of other commands is about requests. */
@@ -53,15 +58,14 @@ int omx__region_get_declared(struct omx__request *req, uint32_t access)
 
 	if (omx__settings.rcache)
 		err = omx__regcache_get(req->ep, &req->buffer.abi, flags, &req->kept);
-	if (err)
-		return err;
 	if (likely(req->kept))
 		req->region = req->kept->number;
-	else
+	else if (!err)
 		err = make_own(req, flags);
 	if (!err)
 		req->ep->regions++;
-	return err;
+	/* Those that the program has declared may be what is too many. */
+	return err == -EBUSY ? -ENOSPC : err;
 }
 
 void omx__region_put_declared(struct omx__request *req)

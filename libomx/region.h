@@ -78,9 +78,9 @@ void omx__region_destroy(struct omx__endpoint *ep, uint32_t number);
 
 /*
  * Was it for lack of what comes back when other requests of ours end?  What
- * the program has declared does not.
+ * the program has declared does not.  It gives up a region of its own.
  */
-bool omx__region_shortage(const struct omx__request *req, int err);
+bool omx__region_shortage(struct omx__request *req, int err);
 
 /*
  * The program's region with this handle, for the first `length` bytes of a

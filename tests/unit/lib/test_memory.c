@@ -489,6 +489,29 @@ static void shortage_with_nothing_to_evict(void **state)
 	transfer(pair, source[0], target[0], LARGE);
 }
 
+/* Two that can never be sent wait for the one that was, not for each other. */
+static void shortage_ends(void **state)
+{
+	struct pair *pair = *state;
+	omx_endpoint_t c = open_with(0, NULL, 0);
+	omx_endpoint_addr_t to_c = connect_to(pair->a, c);
+	omx_request_t first, second, third;
+
+	ok(omx_set_memory_mode(pair->a, OMX_MEMORY_PIN));
+	ok(omx_isend(pair->a, source[0], LARGE, pair->to_b, 1, NULL, &first));
+	mock_fail(OMX_IOC_SEND_RNDV, -ENOMEM, 0, 1000000);
+	ok(omx_isend(pair->a, source[1], LARGE, pair->to_b, 2, NULL, &second));
+	ok(omx_isend(pair->a, source[2], LARGE, to_c, 2, NULL, &third));
+	receive_tag(pair->b, 1, 0);
+	finish(pair->a, &first);
+	assert_int_equal(finish(pair->a, &second).code, OMX_NO_SYSTEM_RESOURCES);
+	assert_int_equal(finish(pair->a, &third).code, OMX_NO_SYSTEM_RESOURCES);
+
+	mock_fail(OMX_IOC_REGION_CREATE, -EBUSY, 0, 1);
+	assert_int_equal(omx_isend(pair->a, source[0], LARGE, pair->to_b, 1, NULL, &first),
+			 OMX_NO_SYSTEM_RESOURCES);
+}
+
 /* ---- messages given up ---------------------------------------------------------- */
 
 /* A send that is announced to b, and given up by a. */
@@ -913,6 +936,7 @@ int main(void)
 		test_with(nothing_is_kept, setup_empty_cache),
 		pair_test(shortage_evicts),
 		pair_test(shortage_with_nothing_to_evict),
+		pair_test(shortage_ends),
 		pair_test(late_pull_finds_nothing),
 		pair_test(one_of_several_is_given_up),
 		pair_test(queued_is_given_up),
