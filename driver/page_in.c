@@ -55,6 +55,27 @@ static bool is_current(const struct wanted *wanted, unsigned long seq)
 	return !extent->dead && !mmu_interval_read_retry(&extent->notifier, seq);
 }
 
+/*
+ * Notes which of these entries, and of the one behind them, continue the
+ * one before: pages of a folio in a row are copied and sent as one.
+ */
+static void link_runs(struct omx_extent *extent, unsigned int first,
+		      unsigned int count)
+{
+	unsigned int last = min(first + count, OMX_EXTENT_PAGES - 1U), i;
+
+	lockdep_assert_held(&extent->lock);
+	for (i = max(first, 1U); i <= last; i++) {
+		struct page *page = omx_entry_page(extent->entry[i]);
+
+		if (!page)
+			continue;
+		extent->entry[i] &= ~OMX_ENTRY_RUN;
+		if (page == omx_entry_page(extent->entry[i - 1]) + 1 && PageTail(page))
+			extent->entry[i] |= OMX_ENTRY_RUN;
+	}
+}
+
 /* ---- unpinned ---- */
 
 static int snapshot(const struct wanted *wanted, unsigned long *pfn,
@@ -133,6 +154,7 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 			 (pfn[i] & HMM_PFN_WRITE && wanted->how & OMX_PAGES_WRITE ?
 			  OMX_ENTRY_WRITE : 0);
 	}
+	link_runs(extent, wanted->first, wanted->count);
 }
 
 /* What is resident becomes present.  -EAGAIN: it changed meanwhile. */
@@ -256,6 +278,7 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 		*entry = (unsigned long)page[i] | OMX_ENTRY_PINNED |
 			 (wanted->how & OMX_PAGES_WRITE ? OMX_ENTRY_WRITE : 0);
 	}
+	link_runs(extent, wanted->first + from, count);
 	spin_unlock_bh(&extent->lock);
 	return count - left;
 }

@@ -395,16 +395,24 @@ static bool advance(struct omx_region_cursor *cursor, u64 most,
 	return true;
 }
 
-/* Takes the part in the first page off.  Under extent->lock.  NULL: absent. */
+/*
+ * Takes the first page off, and those that continue it: length bytes at offset
+ * from where the page starts.  Under extent->lock.  NULL: absent.
+ */
 static struct page *next_page(const struct omx_extent *extent, bool write,
 			      struct stretch *stretch, unsigned int *offset,
 			      unsigned int *length)
 {
 	struct page *page = omx_extent_page(extent, stretch->page, write);
+	unsigned int end = PAGE_SIZE;
 
 	*offset = stretch->offset;
-	*length = min_t(unsigned int, stretch->length, PAGE_SIZE - *offset);
-	stretch->page++;
+	for (stretch->page++; *offset + stretch->length > end; stretch->page++) {
+		if (!omx_entry_continues(extent->entry[stretch->page], write))
+			break;
+		end += PAGE_SIZE;
+	}
+	*length = min(stretch->length, end - *offset);
 	stretch->offset = 0;
 	stretch->length -= *length;
 	return page;
@@ -435,20 +443,6 @@ int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length,
 
 /* ---- sending from it ---- */
 
-/* Pages of a compound page in a row are one fragment, and one reference. */
-static bool extend_fragment(struct sk_buff *skb, int fragments, struct page *page,
-			    unsigned int offset, unsigned int length)
-{
-	skb_frag_t *last = &skb_shinfo(skb)->frags[fragments - 1];
-
-	if (!fragments || offset || !PageTail(page) ||
-	    compound_head(page) != compound_head(skb_frag_page(last)) ||
-	    page_address(page) != skb_frag_address(last) + skb_frag_size(last))
-		return false;
-	skb_frag_size_add(last, length);
-	return true;
-}
-
 static int attach_stretch(const struct omx_extent *extent, struct stretch stretch,
 			  struct sk_buff *skb, int *fragments)
 {
@@ -460,8 +454,6 @@ static int attach_stretch(const struct omx_extent *extent, struct stretch stretc
 
 		if (!page)
 			return -EAGAIN;
-		if (extend_fragment(skb, *fragments, page, offset, length))
-			continue;
 		if (*fragments == MAX_SKB_FRAGS)
 			return -E2BIG;
 		get_page(page);
@@ -548,7 +540,7 @@ static int fill_page(struct page *page, unsigned int offset,
 		memcpy(to + offset, skb->data + from, length);
 	else
 		error = skb_copy_bits(skb, from, to + offset, length);
-	flush_dcache_page(page);
+	flush_dcache_folio(page_folio(page));
 	kunmap_local(to);
 	return error;
 }

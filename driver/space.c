@@ -17,7 +17,7 @@ static struct workqueue_struct *tidy_queue;
 
 static void give_back(struct omx_space *space, unsigned long entry)
 {
-	struct page *page = (struct page *)(entry & ~OMX_ENTRY_FLAGS);
+	struct page *page = omx_entry_page(entry);
 
 	unpin_user_pages_dirty_lock(&page, 1, entry & OMX_ENTRY_WRITE);
 	atomic64_dec(&space->mm->pinned_vm);

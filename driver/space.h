@@ -42,7 +42,8 @@ struct omx_iface;
 #define OMX_ENTRY_WRITE		0x1UL
 #define OMX_ENTRY_PINNED	0x2UL
 #define OMX_ENTRY_STALE		0x4UL
-#define OMX_ENTRY_FLAGS		0x7UL
+#define OMX_ENTRY_RUN		0x8UL	/* the page before, if present, is its neighbour in one folio */
+#define OMX_ENTRY_FLAGS		0xfUL
 
 struct omx_extent {
 	struct mmu_interval_notifier notifier;
@@ -116,14 +117,25 @@ static inline bool omx_entry_is_present(unsigned long entry, bool write)
 	       (!write || entry & OMX_ENTRY_WRITE);
 }
 
+static inline struct page *omx_entry_page(unsigned long entry)
+{
+	return (struct page *)(entry & ~OMX_ENTRY_FLAGS);
+}
+
 /* Under extent->lock: the page, or NULL. */
 static inline struct page *omx_extent_page(const struct omx_extent *extent,
 					   unsigned int index, bool write)
 {
 	unsigned long entry = extent->entry[index];
 
-	return likely(omx_entry_is_present(entry, write)) ?
-		(struct page *)(entry & ~OMX_ENTRY_FLAGS) : NULL;
+	return likely(omx_entry_is_present(entry, write)) ? omx_entry_page(entry) : NULL;
+}
+
+/* Can it be touched, and be sent, together with the page before it? */
+static inline bool omx_entry_continues(unsigned long entry, bool write)
+{
+	return entry & OMX_ENTRY_RUN && omx_entry_is_present(entry, write) &&
+	       !IS_ENABLED(CONFIG_HIGHMEM);
 }
 
 int omx_space_init(void);
