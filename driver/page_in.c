@@ -28,20 +28,28 @@ static u64 address_of(const struct wanted *wanted, unsigned int i)
 	return wanted->extent->start + ((u64)(wanted->first + i) << PAGE_SHIFT);
 }
 
+/* The flags that the entries are to have. */
+static unsigned long wanted_flags(const struct wanted *wanted)
+{
+	return omx_entry_wanted(wanted->how & OMX_PAGES_WRITE) |
+	       (wanted->how & OMX_PAGES_PIN ? OMX_ENTRY_PINNED : 0);
+}
+
 static bool is_there(const struct wanted *wanted, unsigned int i)
 {
 	unsigned long entry = READ_ONCE(wanted->extent->entry[wanted->first + i]);
 
-	return omx_entry_is_present(entry, wanted->how & OMX_PAGES_WRITE) &&
-	       (!(wanted->how & OMX_PAGES_PIN) || entry & OMX_ENTRY_PINNED);
+	return !(~entry & wanted_flags(wanted));
 }
 
 /* The first one that is not there; count: all are. */
 static unsigned int first_missing(const struct wanted *wanted)
 {
+	const unsigned long *entry = wanted->extent->entry + wanted->first;
+	unsigned long flags = wanted_flags(wanted);
 	unsigned int i;
 
-	for (i = 0; i < wanted->count && is_there(wanted, i); i++)
+	for (i = 0; i < wanted->count && !(~READ_ONCE(entry[i]) & flags); i++)
 		;
 	return i;
 }
@@ -150,7 +158,7 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 		if (!is_usable(wanted, pfn[i]) || *entry & OMX_ENTRY_PINNED)
 			continue;
 		extent->present += !*entry;
-		*entry = (unsigned long)hmm_pfn_to_page(pfn[i]) |
+		*entry = (unsigned long)hmm_pfn_to_page(pfn[i]) | OMX_ENTRY_PRESENT |
 			 (pfn[i] & HMM_PFN_WRITE && wanted->how & OMX_PAGES_WRITE ?
 			  OMX_ENTRY_WRITE : 0);
 	}
@@ -275,7 +283,7 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 		}
 		extent->present += !*entry;
 		extent->pinned++;
-		*entry = (unsigned long)page[i] | OMX_ENTRY_PINNED |
+		*entry = (unsigned long)page[i] | OMX_ENTRY_PRESENT | OMX_ENTRY_PINNED |
 			 (wanted->how & OMX_PAGES_WRITE ? OMX_ENTRY_WRITE : 0);
 	}
 	link_runs(extent, wanted->first + from, count);

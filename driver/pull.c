@@ -181,7 +181,7 @@ static bool has_pages(struct omx_pull *pull)
 	u64 start, end;
 
 	next_block(pull, &start, &end);
-	if (likely(!omx_region_look(&pull->ahead, start, end - start, OMX_REGION_WRITE)))
+	if (likely(!omx_region_look(&pull->ahead, start, end - start)))
 		return true;
 	want_pages(pull);
 	return pull->region->mode == OMX_OVERLAP;
@@ -479,8 +479,8 @@ static int take_region(struct omx_endpoint *ep, struct omx_pull *pull,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	pull->region = region;
-	omx_region_cursor_init(&pull->cursor, region);
-	omx_region_cursor_init(&pull->ahead, region);
+	omx_region_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
+	omx_region_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
 	if (pull->ch->local)
 		return 0;	/* the copy faults as copies do */
 	return omx_region_prepare(region, pull->length);
@@ -924,7 +924,7 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length)
 	*offset = max(pull->paged, start);
 	if (*offset >= goal) {
 		/* It has been there, but a page is gone again? */
-		if (!omx_region_look(&pull->ahead, start, end - start, OMX_REGION_WRITE))
+		if (!omx_region_look(&pull->ahead, start, end - start))
 			return false;
 		*offset = start;
 	}

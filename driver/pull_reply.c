@@ -221,7 +221,7 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 	request->header.start.head.type = OMX_WIRE_PULL_REPLY;
 	request->header.body.pull = body->pull;
 	request->header.body.reserved = 0;
-	omx_region_cursor_init(&request->cursor, rndv->region);
+	omx_region_cursor_init(&request->cursor, rndv->region, OMX_REGION_READ);
 	request->offset = be64_to_cpu(body->offset);
 	request->length = be32_to_cpu(body->length);
 	request->wanted = kept_of(skb)->wanted;

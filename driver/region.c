@@ -325,11 +325,12 @@ long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
 /* ---- the cursor ---- */
 
 void omx_region_cursor_init(struct omx_region_cursor *cursor,
-			    struct omx_region *region)
+			    struct omx_region *region, u8 access)
 {
 	*cursor = (struct omx_region_cursor){
 		.region = region,
 		.segment = region->segment,
+		.wanted = omx_entry_wanted(access == OMX_REGION_WRITE),
 	};
 }
 
@@ -338,6 +339,7 @@ void omx_region_cursor_end(struct omx_region_cursor *cursor)
 	if (cursor->extent)
 		omx_extent_put(cursor->extent);
 	cursor->extent = NULL;
+	cursor->left = 0;
 }
 
 static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
@@ -349,6 +351,7 @@ static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
 	if (unlikely(cursor->offset != offset)) {
 		cursor->segment = segment_at(region, offset);
 		cursor->offset = offset;
+		cursor->left = 0;
 	}
 	return true;
 }
@@ -369,12 +372,8 @@ static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 	return cursor->extent;
 }
 
-/*
- * The next bytes, `most` at most and not 0, behind which the cursor stands
- * then.  False: no extent has them.
- */
-static bool advance(struct omx_region_cursor *cursor, u64 most,
-		    struct stretch *stretch)
+/* From where the cursor stands, which is not the region's end.  -EAGAIN. */
+static int find_stretch(struct omx_region_cursor *cursor, struct stretch *stretch)
 {
 	struct omx_region_segment *segment = cursor->segment;
 	u64 in_segment = cursor->offset - segment->offset, address;
@@ -386,196 +385,190 @@ static bool advance(struct omx_region_cursor *cursor, u64 most,
 	cursor->segment = segment;
 	address = segment->address + in_segment;
 	if (!find_extent(cursor, address))
-		return false;
+		return -EAGAIN;
 	stretch->page = omx_extent_index(address);
 	stretch->offset = offset_in_page(address);
-	stretch->length = min3(most, segment->length - in_segment,
-			       cursor->extent->start + OMX_EXTENT_SIZE - address);
-	cursor->offset += stretch->length;
-	return true;
+	stretch->length = min(segment->length - in_segment,
+			      cursor->extent->start + OMX_EXTENT_SIZE - address);
+	return 0;
 }
 
-/*
- * Takes the first page off, and those that continue it: length bytes at offset
- * from where the page starts.  Under extent->lock.  NULL: absent.
- */
-static struct page *next_page(const struct omx_extent *extent, bool write,
-			      struct stretch *stretch, unsigned int *offset,
-			      unsigned int *length)
+static bool is_usable(const struct omx_region_cursor *cursor, unsigned int page)
 {
-	struct page *page = omx_extent_page(extent, stretch->page, write);
-	unsigned int end = PAGE_SIZE;
-
-	*offset = stretch->offset;
-	for (stretch->page++; *offset + stretch->length > end; stretch->page++) {
-		if (!omx_entry_continues(extent->entry[stretch->page], write))
-			break;
-		end += PAGE_SIZE;
-	}
-	*length = min(stretch->length, end - *offset);
-	stretch->offset = 0;
-	stretch->length -= *length;
-	return page;
+	return !(~READ_ONCE(cursor->extent->entry[page]) & cursor->wanted);
 }
 
-int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length,
-		    u8 access)
+int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 {
-	bool write = access & OMX_REGION_WRITE;
 	struct stretch stretch;
 
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
-	for (; length; length -= stretch.length) {
-		unsigned int last;
+	cursor->left = 0;
+	while (length) {
+		unsigned int n, last;
 
-		if (!advance(cursor, length, &stretch))
+		if (find_stretch(cursor, &stretch))
 			return -EAGAIN;
-		last = stretch.page +
-		       (stretch.offset + stretch.length - 1) / PAGE_SIZE;
+		n = min_t(u64, stretch.length, length);
+		last = stretch.page + (stretch.offset + n - 1) / PAGE_SIZE;
 		for (; stretch.page <= last; stretch.page++)
-			if (!omx_entry_is_present(READ_ONCE(cursor->extent->entry[stretch.page]),
-						  write))
+			if (!is_usable(cursor, stretch.page))
 				return -EAGAIN;
+		cursor->offset += n;
+		length -= n;
 	}
 	return 0;
+}
+
+/*
+ * The page where the stretch begins, and those that can be touched and sent
+ * together with it: pages of one folio in a row.  Under extent->lock.
+ */
+static int look_up(struct omx_region_cursor *cursor, const struct stretch *stretch)
+{
+	const unsigned long *entry = &cursor->extent->entry[stretch->page];
+	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
+	unsigned int end;
+
+	if (~*entry & cursor->wanted)
+		return -EAGAIN;
+	cursor->page = omx_entry_page(*entry);
+	cursor->page_offset = stretch->offset;
+	for (end = PAGE_SIZE; stretch->offset + stretch->length > end; end += PAGE_SIZE)
+		if (IS_ENABLED(CONFIG_HIGHMEM) || ~*++entry & run)
+			break;
+	cursor->left = min(stretch->length, end - stretch->offset);
+	cursor->generation = cursor->extent->generation;
+	return 0;
+}
+
+static int lock_new(struct omx_region_cursor *cursor)
+{
+	struct stretch stretch;
+	int error;
+
+	cursor->left = 0;
+	if (find_stretch(cursor, &stretch))
+		return -EAGAIN;
+	spin_lock(&cursor->extent->lock);
+	error = look_up(cursor, &stretch);
+	if (error)
+		spin_unlock(&cursor->extent->lock);
+	return error;
+}
+
+/* Makes cursor->page usable until unlock(), which 0 calls for.  BH off. */
+static int lock(struct omx_region_cursor *cursor)
+{
+	if (!cursor->left)
+		return lock_new(cursor);
+	spin_lock(&cursor->extent->lock);
+	if (likely(cursor->generation == cursor->extent->generation))
+		return 0;
+	spin_unlock(&cursor->extent->lock);
+	return lock_new(cursor);
+}
+
+static void unlock(struct omx_region_cursor *cursor)
+{
+	spin_unlock(&cursor->extent->lock);
+}
+
+static void advance(struct omx_region_cursor *cursor, u32 length)
+{
+	cursor->offset += length;
+	cursor->page_offset += length;
+	cursor->left -= length;
 }
 
 /* ---- sending from it ---- */
 
-static int attach_stretch(const struct omx_extent *extent, struct stretch stretch,
-			  struct sk_buff *skb, int *fragments)
-{
-	unsigned int offset, length;
-
-	lockdep_assert_held(&extent->lock);
-	while (stretch.length) {
-		struct page *page = next_page(extent, false, &stretch, &offset, &length);
-
-		if (!page)
-			return -EAGAIN;
-		if (*fragments == MAX_SKB_FRAGS)
-			return -E2BIG;
-		get_page(page);
-		skb_fill_page_desc(skb, (*fragments)++, page, offset, length);
-	}
-	return 0;
-}
-
 int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 		      struct sk_buff *skb)
 {
-	struct stretch stretch;
-	int fragments = 0;
-	int error = 0;
-	u32 left;
+	int fragments;
+	u32 left, n;
 
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
-	for (left = length; left && !error; left -= stretch.length) {
-		if (!advance(cursor, left, &stretch))
+	for (left = length, fragments = 0; left; left -= n, fragments++) {
+		if (fragments == MAX_SKB_FRAGS)
+			return -E2BIG;
+		if (lock(cursor))
 			return -EAGAIN;
-		spin_lock(&cursor->extent->lock);
-		error = attach_stretch(cursor->extent, stretch, skb, &fragments);
-		spin_unlock(&cursor->extent->lock);
+		n = min(left, cursor->left);
+		get_page(cursor->page);
+		skb_fill_page_desc(skb, fragments, cursor->page, cursor->page_offset, n);
+		unlock(cursor);
+		advance(cursor, n);
 	}
-	if (error)
-		return error;
 	skb->len += length;
 	skb->data_len += length;
 	skb->truesize += length;
 	return 0;
 }
 
-static int read_stretch(const struct omx_extent *extent, struct stretch stretch,
-			void *to)
+static void copy_from_page(void *to, const struct omx_region_cursor *cursor, u32 length)
 {
-	unsigned int offset, length;
+	void *from = kmap_local_page(cursor->page);
 
-	lockdep_assert_held(&extent->lock);
-	for (; stretch.length; to += length) {
-		struct page *page = next_page(extent, false, &stretch, &offset, &length);
-		void *from;
-
-		if (!page)
-			return -EAGAIN;
-		from = kmap_local_page(page);
-		memcpy(to, from + offset, length);
-		kunmap_local(from);
-	}
-	return 0;
+	memcpy(to, from + cursor->page_offset, length);
+	kunmap_local(from);
 }
 
 int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 		    u32 length)
 {
-	struct stretch stretch;
-	int error = 0;
+	u32 n;
 
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
-	for (; length && !error; length -= stretch.length, to += stretch.length) {
-		if (!advance(cursor, length, &stretch))
+	for (; length; length -= n, to += n) {
+		if (lock(cursor))
 			return -EAGAIN;
-		spin_lock(&cursor->extent->lock);
-		error = read_stretch(cursor->extent, stretch, to);
-		spin_unlock(&cursor->extent->lock);
+		n = min(length, cursor->left);
+		copy_from_page(to, cursor, n);
+		unlock(cursor);
+		advance(cursor, n);
 	}
 	/* Pairs with withdraw(): the program may have written to it since. */
 	smp_rmb();
-	if (!error && READ_ONCE(cursor->region->withdrawn))
-		return -ENOENT;
-	return error;
+	return READ_ONCE(cursor->region->withdrawn) ? -ENOENT : 0;
 }
 
 /* ---- receiving into it ---- */
 
-static int fill_page(struct page *page, unsigned int offset,
-		     const struct sk_buff *skb, int from, unsigned int length)
+static int copy_to_page(const struct omx_region_cursor *cursor,
+			const struct sk_buff *skb, int from, u32 length)
 {
-	void *to = kmap_local_page(page);
+	void *to = kmap_local_page(cursor->page);
 	int error = 0;
 
 	if (from + length <= skb_headlen(skb))
-		memcpy(to + offset, skb->data + from, length);
+		memcpy(to + cursor->page_offset, skb->data + from, length);
 	else
-		error = skb_copy_bits(skb, from, to + offset, length);
-	flush_dcache_folio(page_folio(page));
+		error = skb_copy_bits(skb, from, to + cursor->page_offset, length);
+	flush_dcache_folio(page_folio(cursor->page));
 	kunmap_local(to);
-	return error;
-}
-
-static int fill_stretch(const struct omx_extent *extent, struct stretch stretch,
-			const struct sk_buff *skb, int from)
-{
-	unsigned int offset, length;
-	int error = 0;
-
-	lockdep_assert_held(&extent->lock);
-	for (; stretch.length && !error; from += length) {
-		struct page *page = next_page(extent, true, &stretch, &offset, &length);
-
-		if (!page)
-			return -EAGAIN;
-		error = fill_page(page, offset, skb, from, length);
-	}
 	return error;
 }
 
 int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		    const struct sk_buff *skb, int skb_offset, u32 length)
 {
-	struct stretch stretch;
 	int error = 0;
+	u32 n;
 
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
-	for (; length && !error; length -= stretch.length, skb_offset += stretch.length) {
-		if (!advance(cursor, length, &stretch))
+	for (; length && !error; length -= n, skb_offset += n) {
+		if (lock(cursor))
 			return -EAGAIN;
-		spin_lock(&cursor->extent->lock);
-		error = fill_stretch(cursor->extent, stretch, skb, skb_offset);
-		spin_unlock(&cursor->extent->lock);
+		n = min(length, cursor->left);
+		error = copy_to_page(cursor, skb, skb_offset, n);
+		unlock(cursor);
+		advance(cursor, n);
 	}
 	return error;
 }
@@ -604,31 +597,29 @@ static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int
 	return 0;
 }
 
-/* The next page of the source, with a reference. */
+/* What lies at the cursor, `most` bytes at most, held for us by a reference. */
 static struct page *take_page(struct omx_region_cursor *from, u64 most,
-			      unsigned int *offset, unsigned int *length)
+			      u32 *offset, u32 *length)
 {
-	u64 start = from->offset;
-	struct stretch stretch;
 	struct page *page = NULL;
 
 	local_bh_disable();
-	if (advance(from, most, &stretch)) {
-		spin_lock(&from->extent->lock);
-		page = next_page(from->extent, false, &stretch, offset, length);
-		if (page)
-			get_page(page);
-		spin_unlock(&from->extent->lock);
+	if (!lock(from)) {
+		page = from->page;
+		*offset = from->page_offset;
+		*length = min_t(u64, most, from->left);
+		get_page(page);
+		unlock(from);
+		advance(from, *length);
 	}
 	local_bh_enable();
-	seek(from, page ? start + *length : start, 0);
 	return page;
 }
 
 static int copy_page_out(struct omx_region_cursor *from, u64 most,
 			 struct omx_region_cursor *to)
 {
-	unsigned int offset, length;
+	u32 offset, length;
 	struct page *page = take_page(from, most, &offset, &length);
 	void *data;
 	int error;
@@ -651,8 +642,8 @@ int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 
 	if (current->mm != to->space->mm || length > to->length || length > from->length)
 		return -EFAULT;
-	omx_region_cursor_init(&source, from);
-	omx_region_cursor_init(&target, to);
+	omx_region_cursor_init(&source, from, OMX_REGION_READ);
+	omx_region_cursor_init(&target, to, OMX_REGION_WRITE);
 	while (source.offset < length && !error) {
 		u64 left = length - source.offset;
 

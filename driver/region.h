@@ -39,7 +39,8 @@ struct omx_region {
 };
 
 /*
- * Where in a region the last access ended: frames mostly continue there.  The
+ * Where in a region the last access ended: frames mostly continue there, and
+ * looking up pages costs more than all other work on a frame but copying.  The
  * region is referenced by whoever has the cursor.
  */
 struct omx_region_cursor {
@@ -47,6 +48,12 @@ struct omx_region_cursor {
 	struct omx_region_segment *segment;
 	struct omx_extent *extent;	/* referenced, or NULL */
 	u64 offset;			/* in the region, where the next access begins */
+	unsigned long wanted;		/* flags of entries */
+	/* What lies there, if the extent's generation is still this one: */
+	u32 generation;
+	u32 left;			/* bytes, 0: not looked up */
+	u32 page_offset;		/* from where the page starts, in its folio */
+	struct page *page;
 };
 
 /* ---- process context, of the program that owns the memory ---- */
@@ -87,8 +94,9 @@ int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id);
 void omx_region_put(struct omx_region *region);
 
+/* For one kind of access, OMX_REGION_READ or _WRITE. */
 void omx_region_cursor_init(struct omx_region_cursor *cursor,
-			    struct omx_region *region);
+			    struct omx_region *region, u8 access);
 void omx_region_cursor_end(struct omx_region_cursor *cursor);
 
 /*
@@ -96,8 +104,7 @@ void omx_region_cursor_end(struct omx_region_cursor *cursor);
  * absent, omx_region_page_in() brings them; -EINVAL: not in the region.
  */
 /* Are these bytes present?  0 may be history when it returns. */
-int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length,
-		    u8 access);
+int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length);
 /*
  * Attaches length bytes at offset as page fragments, which hold references of
  * their own.  -E2BIG: too many small segments, read it.

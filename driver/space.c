@@ -35,6 +35,8 @@ static void want_tidy(struct omx_extent *extent, unsigned long delay)
 	struct omx_space *space = extent->space;
 
 	lockdep_assert_held(&extent->lock);
+	if (extent->dead)
+		return;		/* who erases it tidies up */
 	if (!extent->untidy) {
 		extent->untidy = true;
 		refcount_inc(&extent->ref);
@@ -56,10 +58,10 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 	for (i = first; i <= last; i++) {
 		unsigned long entry = extent->entry[i];
 
-		if (!entry || entry & OMX_ENTRY_STALE)
+		if (!(entry & OMX_ENTRY_PRESENT))
 			continue;
 		if (entry & OMX_ENTRY_PINNED) {
-			extent->entry[i] = entry | OMX_ENTRY_STALE;
+			extent->entry[i] = entry & ~OMX_ENTRY_PRESENT;
 			stale++;
 		} else {
 			extent->entry[i] = 0;
@@ -67,6 +69,7 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 		dropped++;
 	}
 	extent->present -= dropped;
+	extent->generation++;
 	if (stale)
 		want_tidy(extent, 0);
 	else if (dropped && !extent->present)
@@ -186,17 +189,15 @@ struct omx_extent *omx_extent_make(struct omx_space *space, u64 address)
 	return extent;
 }
 
-/* Takes the pinned entries that are stale, or all of them, and gives them back. */
-static void unpin(struct omx_extent *extent, bool all)
+/* Gives the pins back that nobody may use any more. */
+static void unpin_stale(struct omx_extent *extent)
 {
 	unsigned long entry[OMX_EXTENT_PAGES];
 	unsigned int count = 0, i;
 
 	spin_lock_bh(&extent->lock);
-	if (all)
-		forget(extent, 0, OMX_EXTENT_PAGES - 1);
 	for (i = 0; extent->pinned && i < OMX_EXTENT_PAGES; i++) {
-		if (!(extent->entry[i] & OMX_ENTRY_STALE))
+		if (!extent->entry[i] || extent->entry[i] & OMX_ENTRY_PRESENT)
 			continue;
 		entry[count++] = extent->entry[i];
 		extent->entry[i] = 0;
@@ -212,7 +213,7 @@ static void unpin(struct omx_extent *extent, bool all)
 void omx_extent_unpin_stale(struct omx_extent *extent)
 {
 	if (READ_ONCE(extent->pinned))
-		unpin(extent, false);
+		unpin_stale(extent);
 }
 
 /* Its space has it no longer; pages are back when this returns. */
@@ -224,9 +225,10 @@ static void extent_erase(struct omx_extent *extent)
 	xa_erase(&space->extents, extent->start / OMX_EXTENT_SIZE);
 	spin_lock_bh(&extent->lock);
 	extent->dead = true;
+	forget(extent, 0, OMX_EXTENT_PAGES - 1);	/* while notifications still come */
 	spin_unlock_bh(&extent->lock);
 	mmu_interval_notifier_remove(&extent->notifier);
-	unpin(extent, true);
+	unpin_stale(extent);
 	omx_extent_put(extent);
 }
 
@@ -239,7 +241,7 @@ static void tidy_extent(struct omx_extent *extent)
 	extent->untidy = false;
 	empty = !extent->present && !extent->dead;
 	spin_unlock_bh(&extent->lock);
-	unpin(extent, false);
+	unpin_stale(extent);
 	/* Who pages in right now finds it dead and makes another. */
 	if (empty)
 		extent_erase(extent);

@@ -10,7 +10,7 @@
  *	absent		entry 0
  *	faulting	absent, and somebody is in omx_space_page_in() for it
  *	present		entry with a page, usable under extent->lock
- *	stale		was pinned and is invalid: nobody may use it, the pin
+ *	stale		pinned but no longer present: nobody may use it, the pin
  *			is given back by the next tidy()
  * and invalidating while the notifier's sequence is odd: what was looked up
  * meanwhile is not installed (mmu_interval_read_retry()).
@@ -39,9 +39,9 @@ struct omx_iface;
 #define OMX_EXTENT_SIZE		((u64)OMX_EXTENT_PAGES << PAGE_SHIFT)
 
 /* In the low bits of an entry, the rest is a struct page *. */
-#define OMX_ENTRY_WRITE		0x1UL
-#define OMX_ENTRY_PINNED	0x2UL
-#define OMX_ENTRY_STALE		0x4UL
+#define OMX_ENTRY_PRESENT	0x1UL
+#define OMX_ENTRY_WRITE		0x2UL	/* it may be written to */
+#define OMX_ENTRY_PINNED	0x4UL
 #define OMX_ENTRY_RUN		0x8UL	/* the page before, if present, is its neighbour in one folio */
 #define OMX_ENTRY_FLAGS		0xfUL
 
@@ -56,6 +56,7 @@ struct omx_extent {
 	spinlock_t lock;		/* everything below; taken with BH off */
 	bool dead;			/* taken out of its space */
 	bool untidy;			/* in space->untidy */
+	u32 generation;			/* counts invalidations, so that others may remember pages */
 	u16 present;
 	u16 pinned;			/* stale ones included */
 	unsigned long entry[OMX_EXTENT_PAGES];
@@ -110,32 +111,15 @@ static inline bool omx_extent_has(const struct omx_extent *extent, u64 address)
 	return address - extent->start < OMX_EXTENT_SIZE && !READ_ONCE(extent->dead);
 }
 
-/* Can it be used for that?  A hint without extent->lock. */
-static inline bool omx_entry_is_present(unsigned long entry, bool write)
+/* The flags that an entry needs for this use. */
+static inline unsigned long omx_entry_wanted(bool write)
 {
-	return entry && !(entry & OMX_ENTRY_STALE) &&
-	       (!write || entry & OMX_ENTRY_WRITE);
+	return OMX_ENTRY_PRESENT | (write ? OMX_ENTRY_WRITE : 0);
 }
 
 static inline struct page *omx_entry_page(unsigned long entry)
 {
 	return (struct page *)(entry & ~OMX_ENTRY_FLAGS);
-}
-
-/* Under extent->lock: the page, or NULL. */
-static inline struct page *omx_extent_page(const struct omx_extent *extent,
-					   unsigned int index, bool write)
-{
-	unsigned long entry = extent->entry[index];
-
-	return likely(omx_entry_is_present(entry, write)) ? omx_entry_page(entry) : NULL;
-}
-
-/* Can it be touched, and be sent, together with the page before it? */
-static inline bool omx_entry_continues(unsigned long entry, bool write)
-{
-	return entry & OMX_ENTRY_RUN && omx_entry_is_present(entry, write) &&
-	       !IS_ENABLED(CONFIG_HIGHMEM);
 }
 
 int omx_space_init(void);
