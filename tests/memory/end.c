@@ -63,7 +63,7 @@ static void draw(enum act act, enum state state, uint64_t number)
 	the.match = (name + 1) * 8;
 	the.length = 65537 + random_below(&random, LONGEST - 65537);
 	/* Up to a little more than such a transfer takes. */
-	the.delay = random_below(&random, the.length / 60);
+	the.delay = random_below(&random, the.length / 200);
 }
 
 /* ---- the child ------------------------------------------------------------------------ */
