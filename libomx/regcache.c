@@ -159,7 +159,7 @@ static bool fits(const struct regcache *cache, uint64_t length)
 
 static bool make_room(struct omx__endpoint *ep, const struct regcache *cache, uint64_t length)
 {
-	if (!omx__settings.rcache_count || length > omx__settings.rcache_bytes)
+	if (length > omx__settings.rcache_bytes)
 		return false;
 	while (!fits(cache, length)) {
 		if (!omx__regcache_evict(ep))

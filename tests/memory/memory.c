@@ -38,16 +38,10 @@ void memory_mode(int argc, char **argv)
 	setenv("OMX_MEMORY", name, 1);
 }
 
-/* Libraries from before the modes do not have it. */
-omx_return_t omx_get_memory_mode(omx_endpoint_t ep, omx_memory_mode_t *mode)
-	__attribute__((weak));
-
 void check_mode(omx_endpoint_t ep)
 {
 	omx_memory_mode_t is;
 
-	if (!omx_get_memory_mode)
-		return;
 	MUST(omx_get_memory_mode(ep, &is));
 	EQUAL(is, mode);
 }
@@ -101,4 +95,60 @@ bool write_file(const char *path, const char *text)
 	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 	close(fd);
 	return ok;
+}
+
+/* ---- messages that may fail ---------------------------------------------------------- */
+
+#define POSTED	(CONTROL + 100)
+#define ENDED	(CONTROL + 101)
+
+static omx_return_t tell_code(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t code,
+			      uint64_t match)
+{
+	uint32_t here = code, there = 0;
+
+	MUST(omx_isend(ep, &here, sizeof(here), peer, match, NULL, NULL));
+	receive(ep, &there, sizeof(there), match);
+	return there;
+}
+
+omx_return_t conclude(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t posted,
+		      omx_request_t *request, omx_return_t *there)
+{
+	omx_return_t here = posted;
+	uint32_t cancelled;
+
+	*there = tell_code(ep, peer, posted, POSTED);
+	if (posted == OMX_SUCCESS && *there == OMX_SUCCESS) {
+		here = finish(ep, request).code;
+	} else if (posted == OMX_SUCCESS) {
+		MUST(omx_cancel(ep, request, &cancelled));
+		CHECK(cancelled);
+		here = OMX_CANCELLED;
+	}
+	*there = tell_code(ep, peer, here, ENDED);
+	return here;
+}
+
+omx_return_t try_message(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server,
+			 void *buffer, size_t length, uint64_t match, omx_return_t *there)
+{
+	omx_request_t request = NULL;
+	omx_return_t posted;
+
+	if (from_server == options.server)
+		posted = omx_isend(ep, buffer, length, peer, match, NULL, &request);
+	else
+		posted = omx_irecv(ep, buffer, length, match, EXACT, NULL, &request);
+	return conclude(ep, peer, posted, &request, there);
+}
+
+void pass(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server, void *buffer,
+	  size_t length, uint64_t match)
+{
+	omx_return_t here, there;
+
+	here = try_message(ep, peer, from_server, buffer, length, match, &there);
+	CHECK(here == OMX_SUCCESS && there == OMX_SUCCESS, "%zu bytes: \"%s\" here, \"%s\" there",
+	      length, omx_strerror(here), omx_strerror(there));
 }

@@ -21,7 +21,11 @@ make_swap() {
 }
 
 vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }
-pinned_by_kernel() { echo $(($(vmstat nr_foll_pin_acquired) - $(vmstat nr_foll_pin_released))); }
+# What processors have not added up yet included.
+pinned_by_kernel() {
+	echo 1 >/proc/sys/vm/stat_refresh
+	echo $(($(vmstat nr_foll_pin_acquired) - $(vmstat nr_foll_pin_released)))
+}
 
 # At the end of a case: no page is left pinned, neither by the driver's own
 # count nor by the kernel's; what ends last may take a moment.

@@ -185,19 +185,13 @@ static void bystanders_make(void)
 
 /* ---- the client: posting -------------------------------------------------------------- */
 
-/* Libraries from before the modes do not have them. */
-#pragma weak omx_region_declare
-#pragma weak omx_region_release
-#pragma weak omx_region_isend
-#pragma weak omx_region_irecv
-
 static struct arena arena;
 static omx_region_t region;
 static omx_seg_t segs[PIECES_MAX];
 
 static void declare(void)
 {
-	if (the.region && !region && omx_region_declare)
+	if (the.region && !region)
 		MUST(omx_region_declare(ep, segs, the.layout.count,
 					OMX_REGION_SEND | OMX_REGION_RECV, mode, &region));
 }

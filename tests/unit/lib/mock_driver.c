@@ -967,6 +967,31 @@ void omx__driver_unmap(const void *map, size_t length)
 	(void)map, (void)length;
 }
 
+/* ---- fork() ------------------------------------------------------------------------- */
+
+/* A helper may have the lock, or sleep, at that moment: the child has no helper. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Before the library does the same: its part in the child comes after ours. */
+static __attribute__((constructor)) void prepare_for_fork(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
 /* ---- for the tests ------------------------------------------------------------------- */
 
 void mock_reset(void)

@@ -304,17 +304,26 @@ static void shorter_message_is_another_receive(void **state)
 	assert_int_equal(mock_calls(OMX_IOC_REGION_CREATE), 1);
 }
 
-static int setup_small_cache(void **state)
+/* Of `a`, which pins; b declares nothing. */
+static int setup_limited(void **state, const char *limit, const char *value)
 {
-	setenv("OMX_RCACHE_COUNT", "2", 1);
-	setenv("OMX_RCACHE_BYTES", "90000", 1);
+	setenv(limit, value, 1);
 	setenv("OMX_MEMORY", "pin", 1);
 	setup_pair(state);
-	unsetenv("OMX_RCACHE_COUNT");
-	unsetenv("OMX_RCACHE_BYTES");
+	unsetenv(limit);
 	unsetenv("OMX_MEMORY");
 	ok(omx_set_memory_mode(((struct pair *)*state)->b, OMX_MEMORY_AUTO));
 	return 0;
+}
+
+static int setup_two_regions(void **state)
+{
+	return setup_limited(state, "OMX_RCACHE_COUNT", "2");
+}
+
+static int setup_two_lengths(void **state)
+{
+	return setup_limited(state, "OMX_RCACHE_BYTES", "80000");
 }
 
 static void least_recently_used_goes(void **state)
@@ -336,9 +345,15 @@ static void least_recently_used_goes(void **state)
 	assert_int_equal(created_since(&before), 4);
 	assert_int_equal(destroyed_since(&before), 2);
 	assert_int_equal(mock_regions(), 2);
+}
 
-	/* Bytes: both have to go for this one. */
-	transfer(pair, source[3], target[0], 50000);
+static void one_goes_or_two(void **state)
+{
+	struct pair *pair = *state;
+
+	least_recently_used_goes(state);
+	transfer(pair, source[3], target[0], 39999);
+	assert_int_equal(mock_regions(), 2);
 	transfer(pair, source[4], target[0], 50000);
 	assert_int_equal(mock_regions(), 1);
 }
@@ -475,6 +490,25 @@ static void shortage_evicts(void **state)
 	}
 }
 
+/* Too many unfinished requests: that is nothing that regions occupy. */
+static void busy_does_not_evict(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t send, receive;
+
+	set_both(pair, OMX_MEMORY_PIN);
+	transfer(pair, source[0], target[0], LARGE);
+	mock_fail(OMX_IOC_SEND_RNDV, -EBUSY, 0, 1);
+	ok(omx_isend(pair->a, source[1], LARGE, pair->to_b, 1, NULL, &send));
+	ok(omx_progress(pair->a));
+	mock_fail(OMX_IOC_PULL, -EBUSY, 0, 1);
+	ok(omx_irecv(pair->b, target[1], LARGE, 1, ALL, NULL, &receive));
+	assert_int_equal(finish(pair->b, &receive).code, OMX_SUCCESS);
+	assert_int_equal(finish(pair->a, &send).code, OMX_SUCCESS);
+	assert_int_equal(mock_regions(), 4);
+	assert_int_equal(mock_calls(OMX_IOC_REGION_DESTROY), 0);
+}
+
 static void shortage_with_nothing_to_evict(void **state)
 {
 	struct pair *pair = *state;
@@ -506,10 +540,40 @@ static void shortage_ends(void **state)
 	finish(pair->a, &first);
 	assert_int_equal(finish(pair->a, &second).code, OMX_NO_SYSTEM_RESOURCES);
 	assert_int_equal(finish(pair->a, &third).code, OMX_NO_SYSTEM_RESOURCES);
+}
+
+/* All numbers of regions are the program's, who will not give them back. */
+static void regions_are_used_up(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t send;
 
 	mock_fail(OMX_IOC_REGION_CREATE, -EBUSY, 0, 1);
-	assert_int_equal(omx_isend(pair->a, source[0], LARGE, pair->to_b, 1, NULL, &first),
-			 OMX_NO_SYSTEM_RESOURCES);
+	assert_int_equal(omx_isend_mode(pair->a, source[0], LARGE, pair->to_b, 1,
+					OMX_MEMORY_PIN, NULL, &send), OMX_NO_SYSTEM_RESOURCES);
+}
+
+/* What a request that failed had is not what the next one gets. */
+static void failed_requests_keep_nothing(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t send, receive;
+
+	set_both(pair, OMX_MEMORY_PIN);
+	memset(source[1], 0xff, LARGE);
+	mock_set_room(0);
+	ok(omx_isend(pair->a, source[1], LARGE, pair->to_b, 1, NULL, &send));
+	mock_fail(OMX_IOC_SEND_RNDV, -EFAULT, 0, 1);
+	mock_grant_room(-1);
+	assert_int_equal(finish(pair->a, &send).code, OMX_MESSAGE_ABORTED);
+	transfer(pair, source[0], target[0], LARGE);
+
+	ok(omx_isend(pair->a, source[0], LARGE, pair->to_b, 1, NULL, &send));
+	mock_fail(OMX_IOC_PULL, -EFAULT, 0, 1);
+	ok(omx_irecv(pair->b, target[1], LARGE, 1, ALL, NULL, &receive));
+	assert_int_equal(finish(pair->b, &receive).code, OMX_MESSAGE_ABORTED);
+	finish(pair->a, &send);
+	transfer(pair, source[0], target[0], LARGE);
 }
 
 /* ---- messages given up ---------------------------------------------------------- */
@@ -581,11 +645,13 @@ static void queued_is_given_up(void **state)
 	struct pair *pair = *state;
 	omx_request_t send;
 
-	ok(omx_set_memory_mode(pair->a, OMX_MEMORY_PIN));
 	mock_set_room(0);
-	ok(omx_isend(pair->a, source[0], LARGE, pair->to_b, 9, NULL, &send));
-	ok(omx_set_request_timeout(pair->a, send, 1));
-	assert_int_equal(finish(pair->a, &send).code, OMX_TIMEOUT);
+	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_PIN; mode += OMX_MEMORY_PIN) {
+		ok(omx_set_memory_mode(pair->a, (omx_memory_mode_t)mode));
+		ok(omx_isend(pair->a, source[0], LARGE, pair->to_b, 9, NULL, &send));
+		ok(omx_set_request_timeout(pair->a, send, 1));
+		assert_int_equal(finish(pair->a, &send).code, OMX_TIMEOUT);
+	}
 	assert_int_equal(mock_regions(), 1);
 	mock_grant_room(-1);
 	transfer(pair, source[0], target[0], LARGE);
@@ -729,6 +795,10 @@ static void region_is_busy(void **state)
 	ok(omx_region_release(pair->b, to));
 	receive_tag(pair->b, 3, 0);
 	assert_int_equal(mock_regions(), 0);
+	/* Nothing of all that is waited for when memory is short. */
+	mock_fail(OMX_IOC_REGION_CREATE, -ENOMEM, 0, 1);
+	assert_int_equal(omx_isend_mode(pair->a, source[0], LARGE, pair->to_b, 1,
+					OMX_MEMORY_PIN, NULL, &send), OMX_NO_SYSTEM_RESOURCES);
 }
 
 static void region_send_is_given_up(void **state)
@@ -928,15 +998,20 @@ int main(void)
 		pair_test(vectorial_is_kept),
 		pair_test(what_is_the_same),
 		pair_test(shorter_message_is_another_receive),
-		test_with(least_recently_used_goes, setup_small_cache),
-		test_with(too_long_is_not_kept, setup_small_cache),
-		test_with(regions_in_use_stay, setup_small_cache),
+		test_with(least_recently_used_goes, setup_two_regions),
+		test_with(one_goes_or_two, setup_two_lengths),
+		test_with(too_long_is_not_kept, setup_two_lengths),
+		test_with(regions_in_use_stay, setup_two_regions),
+		test_with(regions_in_use_stay, setup_two_lengths),
 		pair_test(requests_share_a_region),
 		test_with(nothing_is_kept, setup_without_cache),
 		test_with(nothing_is_kept, setup_empty_cache),
 		pair_test(shortage_evicts),
+		pair_test(busy_does_not_evict),
 		pair_test(shortage_with_nothing_to_evict),
 		pair_test(shortage_ends),
+		pair_test(regions_are_used_up),
+		pair_test(failed_requests_keep_nothing),
 		pair_test(late_pull_finds_nothing),
 		pair_test(one_of_several_is_given_up),
 		pair_test(queued_is_given_up),
