@@ -69,7 +69,7 @@ static void one(bool from_server, enum kind source, enum kind destination, uint6
 
 	pass(ep, peer, from_server, memory, options.length, match);
 	if (sends)
-		printf("%s -> %s: %zu pages of %llu were there, %.2f s\n", names[source],
+		printf("%s -> %s: %zu pages of %llu were in memory, %.2f s\n", names[source],
 		       names[destination], before, (unsigned long long)options.length / PAGE,
 		       now() - start);
 	if (source != UNTOUCHED)

@@ -7,6 +7,17 @@
 # rounds N: N, or as many times that as asked for.
 rounds() { echo $(($1 * ${OMX_MEMORY_ROUNDS:-1})); }
 
+# in_modes 'MODE...' COMMAND...: with --mode M for each, all of them even if some
+# fail.
+in_modes() {
+	local mode failed=''
+	for mode in $1; do
+		echo "$mode"
+		"${@:2}" --mode "$mode" || failed+=" $mode"
+	done
+	[ -z "$failed" ] || fail "failed in mode$failed"
+}
+
 # Something to swap to, in compressed memory; a kernel may be without it.
 make_swap() {
 	modprobe zram num_devices=1 2>/dev/null || true
