@@ -13,8 +13,12 @@
 #ifndef OMX_FAULT_H
 #define OMX_FAULT_H
 
+#include <linux/errno.h>
+#include <linux/ktime.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+
+#include "omx_abi.h"
 
 /* Parked by one transfer at most: requests; frames, and their bytes. */
 #define OMX_PARKED_REQUESTS_MAX	32
@@ -28,6 +32,12 @@
 u64 omx_fault_goal(u64 need_end, u64 length);
 /* Bytes of one step on the way there. */
 u64 omx_fault_step(void);
+
+/* What both sides are told when paging in fails. */
+static inline u8 omx_fault_status(int error)
+{
+	return error == -ENOMEM ? OMX_STATUS_NO_MEMORY : OMX_STATUS_FAULT;
+}
 
 /* Any context.  False: it is queued already. */
 bool omx_fault_queue(struct work_struct *work);

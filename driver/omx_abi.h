@@ -240,6 +240,11 @@ enum omx_memory {
 /* All memory of the program, without declaration, unpinned. */
 #define OMX_REGION_IMPLICIT	0xffffffffu
 
+/*
+ * DESTROY of OMX_REGION_IMPLICIT takes back the message of the SEND_RNDV with
+ * the cookie buffer.address: who pulls it from now on is told BAD_REGION; its
+ * region stays.  ENOENT: it has ended.
+ */
 struct omx_ioc_region {
 	struct omx_buffer buffer;
 	__u32	flags;

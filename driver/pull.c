@@ -481,9 +481,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_pull *pull,
 	pull->region = region;
 	omx_region_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
 	omx_region_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
-	if (pull->ch->local)
-		return 0;	/* the copy faults as copies do */
-	return omx_region_prepare(region, pull->length);
+	return 0;
 }
 
 static int enlist(struct omx_pull *pull)
@@ -540,7 +538,7 @@ static void pull_locally(struct omx_pull *pull)
 						    pull->length);
 
 		omx_count(pull->ep->iface, LOCAL_COPY);
-		if (error != -ENOENT)
+		if (error != -ENOENT && !READ_ONCE(source->withdrawn))
 			status = error ? OMX_STATUS_FAULT : OMX_STATUS_OK;
 		omx_rndv_put(source);
 	}
@@ -580,8 +578,15 @@ static void pull_from_peer(struct omx_pull *pull)
 
 static int start(struct omx_endpoint *ep, struct omx_pull *pull)
 {
-	int error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
+	bool remote = pull->length && !pull->ch->local;
+	int error, prepared = 0;
 
+	/* What is local is copied, which faults as copies do. */
+	if (remote)
+		prepared = omx_region_prepare(pull->region, pull->length);
+	if (prepared == -ENOMEM)
+		return prepared;	/* there may be enough later */
+	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	error = enlist(pull);
@@ -590,13 +595,13 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull)
 		return error;
 	}
 	/* From here on the note tells how it ends. */
-	if (!pull->length) {
+	if (prepared || !pull->length) {
 		pull->state = DONE;
-		conclude(pull, OMX_STATUS_OK);
-	} else if (pull->ch->local) {
-		pull_locally(pull);
-	} else {
+		conclude(pull, prepared ? OMX_STATUS_FAULT : OMX_STATUS_OK);
+	} else if (remote) {
 		pull_from_peer(pull);
+	} else {
+		pull_locally(pull);
 	}
 	return 0;
 }
@@ -1022,7 +1027,7 @@ static void page_in(struct work_struct *work)
 			continue;
 		}
 		rcu_read_lock();
-		end(pull, OMX_STATUS_FAULT);
+		end(pull, omx_fault_status(error));
 		rcu_read_unlock();
 	}
 	pull_put(pull);

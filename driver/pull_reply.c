@@ -20,6 +20,7 @@
 
 /* What a request asks for, in the CPU's order. */
 struct request {
+	const struct omx_rndv *rndv;
 	struct omx_region_cursor cursor;
 	u64 offset;
 	u32 length;
@@ -53,6 +54,9 @@ static struct sk_buff *copied_frame(struct request *request, u64 offset,
 		return ERR_PTR(-ENOMEM);
 	error = omx_region_read(&request->cursor, offset,
 				skb->data + sizeof(request->header), length);
+	/* Behind the read: the program may have written to it since. */
+	if (!error && READ_ONCE(request->rndv->withdrawn))
+		error = -ENOENT;
 	if (!error)
 		return skb;
 	kfree_skb(skb);
@@ -217,6 +221,7 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 	const struct omx_channel *ch = rndv->ch;
 	const struct omx_iface *iface = ch->ep->iface;
 
+	request->rndv = rndv;
 	request->header.start = ch->template;
 	request->header.start.head.type = OMX_WIRE_PULL_REPLY;
 	request->header.body.pull = body->pull;
@@ -367,7 +372,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 			if (READ_ONCE(rndv->ended))
 				;
 			else if (error)
-				refuse(rndv->ch, body->pull, OMX_STATUS_FAULT);
+				refuse(rndv->ch, body->pull, omx_fault_status(error));
 			else
 				hold(rndv->ch, body, OMX_HOLD_ASK);
 			consume_skb(skb);

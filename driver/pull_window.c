@@ -98,7 +98,7 @@ void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number
 		    number * OMX_BLOCK_FRAMES;
 
 	block->missing &= ~(1U << index);
-	if (unlikely(block->held))
+	if (block->held)
 		release(block);
 	window->outstanding--;
 	window->frames_left--;

@@ -8,6 +8,7 @@
 #include "endpoint.h"
 #include "iface.h"
 #include "region.h"
+#include "rndv.h"
 
 /* Pages copied, or paged in, between two looks at signals and the scheduler. */
 #define BATCH		512
@@ -182,6 +183,8 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
+	if (ioc.region == OMX_REGION_IMPLICIT)
+		return omx_rndv_withdraw(ep, ioc.buffer.address);
 	region = omx_region_get(ep, ioc.region);
 	if (!region)
 		return -ENOENT;

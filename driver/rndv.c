@@ -128,6 +128,7 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 	omx_channel_hold(ch);
 	rndv->ch = ch;
 	rndv->length = ioc->length;
+	rndv->cookie = ioc->cookie;
 	spin_lock_init(&rndv->lock);
 	__skb_queue_head_init(&rndv->parked);
 	INIT_WORK(&rndv->page_in, omx_pull_reply_page_in);
@@ -190,10 +191,31 @@ struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 	struct omx_rndv *rndv = omx_table_find(&ep->rndvs, id);
 
 	if (!rndv || rndv->id != id || rndv->ch != ch || !rndv->region ||
-	    READ_ONCE(rndv->region->withdrawn) ||
+	    READ_ONCE(rndv->withdrawn) || READ_ONCE(rndv->region->withdrawn) ||
 	    !refcount_inc_not_zero(&rndv->ref))
 		return NULL;
 	return rndv;
+}
+
+long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
+{
+	struct omx_rndv *rndv;
+	long error = -ENOENT;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
+		if (rndv->cookie != cookie || !rndv->region)
+			continue;
+		WRITE_ONCE(rndv->withdrawn, true);
+		/* Pairs with copied_frame() and pull_locally(). */
+		smp_mb();
+		stop(rndv);
+		error = 0;
+		break;
+	}
+	rcu_read_unlock();
+	return error;
 }
 
 static struct omx_rndv *first_of(struct omx_channel *ch)

@@ -28,6 +28,8 @@ struct omx_rndv {
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to pull */
 	u64 length;
+	u64 cookie;
+	bool withdrawn;			/* not to be pulled any more */
 	struct omx_note *note;		/* whoever ends it takes it */
 
 	spinlock_t lock;		/* everything below; taken with BH off, innermost */
@@ -41,6 +43,8 @@ struct omx_rndv {
 
 /* Process context. */
 long omx_rndv_send(struct omx_endpoint *ep, void __user *arg);
+/* The program uses the memory of its message with this cookie for something else. */
+long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie);
 /* No work of theirs uses the endpoint once a grace period has passed. */
 void omx_rndvs_stop(struct omx_endpoint *ep);
 void omx_rndvs_destroy(struct omx_endpoint *ep);
