@@ -311,7 +311,8 @@ static int pin(const struct wanted *wanted, unsigned int from)
 	long got;
 	int error;
 
-	omx_extent_unpin_stale(extent);
+	omx_extent_make_room(extent, wanted->first + from, count,
+			     wanted->how & OMX_PAGES_WRITE);
 	error = account(space, count);
 	if (error)
 		return error;

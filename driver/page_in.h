@@ -12,7 +12,11 @@ struct omx_space;
 
 /* Referenced.  Process context, mm_users of the space's mm held. */
 struct omx_extent *omx_extent_make(struct omx_space *space, u64 address);
-/* So that its entries can be filled again.  Process context. */
-void omx_extent_unpin_stale(struct omx_extent *extent);
+/*
+ * So that these entries can be pinned: gives back what is stale, and pins for
+ * reading only if it is to be written to.  Process context.
+ */
+void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
+			  unsigned int count, bool write);
 
 #endif

@@ -583,7 +583,8 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull)
 
 	/* What is local is copied, which faults as copies do. */
 	if (remote)
-		prepared = omx_region_prepare(pull->region, pull->length);
+		prepared = omx_region_prepare(pull->region, pull->length,
+					      OMX_REGION_WRITE);
 	if (prepared == -ENOMEM)
 		return prepared;	/* there may be enough later */
 	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);

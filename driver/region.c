@@ -272,13 +272,9 @@ static int page_in(struct omx_region *region, u64 offset, u64 length,
 
 static unsigned int how_to_page_in(const struct omx_region *region, u8 access)
 {
-	unsigned int how = OMX_PAGES_FAULT;
-
-	if (is_pinned_mode(region->mode)) {
-		how |= OMX_PAGES_PIN;
-		access = region->access;	/* pinned once, for all uses */
-	}
-	return access & OMX_REGION_WRITE ? how | OMX_PAGES_WRITE : how;
+	return OMX_PAGES_FAULT |
+	       (access & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0) |
+	       (is_pinned_mode(region->mode) ? OMX_PAGES_PIN : 0);
 }
 
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
@@ -287,13 +283,13 @@ int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 	return page_in(region, offset, length, how_to_page_in(region, access));
 }
 
-int omx_region_prepare(struct omx_region *region, u64 length)
+int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 {
 	int error;
 
 	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
 		return 0;
-	error = omx_region_page_in(region, 0, length, region->access);
+	error = omx_region_page_in(region, 0, length, access);
 	if (error)
 		omx_count(region->space->iface, REGION_FAULT);
 	return error;

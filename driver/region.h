@@ -71,7 +71,7 @@ struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
  * Before the first message leaves: pins if the mode is to.  -EFAULT, -ENOMEM.
  * Regions of other modes fault when accessed, see fault.h.
  */
-int omx_region_prepare(struct omx_region *region, u64 length);
+int omx_region_prepare(struct omx_region *region, u64 length, u8 access);
 /*
  * After it has left: pins if the mode is overlap, else translates the first
  * pages if they are resident.  Errors show when the pages are needed.

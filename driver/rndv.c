@@ -108,7 +108,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	rndv->region = region;
-	return omx_region_prepare(region, ioc->length);
+	return omx_region_prepare(region, ioc->length, OMX_REGION_READ);
 }
 
 static struct omx_rndv *rndv_alloc(struct omx_channel *ch,

@@ -210,10 +210,20 @@ static void unpin_stale(struct omx_extent *extent)
 		count_unpins(extent->space, count);
 }
 
-void omx_extent_unpin_stale(struct omx_extent *extent)
+void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
+			  unsigned int count, bool write)
 {
-	if (READ_ONCE(extent->pinned))
-		unpin_stale(extent);
+	unsigned int i;
+
+	if (!READ_ONCE(extent->pinned))
+		return;
+	spin_lock_bh(&extent->lock);
+	for (i = first; write && i < first + count; i++)
+		if (extent->entry[i] & OMX_ENTRY_PINNED &&
+		    !(extent->entry[i] & OMX_ENTRY_WRITE))
+			forget(extent, i, i);
+	spin_unlock_bh(&extent->lock);
+	unpin_stale(extent);
 }
 
 /* Its space has it no longer; pages are back when this returns. */
