@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Long messages whose pages are not there, on either side: never touched,
- * swapped out, in a file's page cache but not mapped.
+ * swapped out, in a file's page cache but not mapped, and holes of a file that
+ * have been read but never written.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  *	--length N	of the messages
@@ -13,22 +14,30 @@
 
 #include "memory.h"
 
-enum kind { PRESENT, UNTOUCHED, SWAPPED, UNMAPPED, KINDS };
+enum kind { PRESENT, UNTOUCHED, SWAPPED, UNMAPPED, ONLY_READ, KINDS };
 
-static const char *const names[KINDS] = { "present", "untouched", "swapped", "unmapped" };
+static const char *const names[KINDS] = { "present", "untouched", "swapped", "unmapped",
+					  "only read" };
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
+static bool all_zero(const uint8_t *p, size_t length)
+{
+	return !*p && !memcmp(p, p + 1, length - 1);
+}
+
 static uint8_t *make(enum kind kind, uint64_t key)
 {
-	int file = kind == UNMAPPED ? memory_file(options.length) : -1;
+	int file = kind == UNMAPPED || kind == ONLY_READ ? memory_file(options.length) : -1;
 	uint8_t *memory = file < 0 ? map_anonymous(NULL, options.length) :
 			  map_file(NULL, options.length, file, MAP_SHARED);
 
 	if (file >= 0)
 		close(file);
-	if (kind != UNTOUCHED)
+	if (kind == ONLY_READ)
+		CHECK(all_zero(memory, options.length));
+	else if (kind != UNTOUCHED)
 		fill(memory, options.length, key, 0);
 	if (kind == SWAPPED)
 		madvise(memory, options.length, MADV_PAGEOUT);
@@ -54,11 +63,6 @@ static size_t resident(uint8_t *memory)
 	return pages;
 }
 
-static bool all_zero(const uint8_t *p, size_t length)
-{
-	return !*p && !memcmp(p, p + 1, length - 1);
-}
-
 static void one(bool from_server, enum kind source, enum kind destination, uint64_t match)
 {
 	bool sends = from_server == options.server;
@@ -72,6 +76,9 @@ static void one(bool from_server, enum kind source, enum kind destination, uint6
 		printf("%s -> %s: %zu pages of %llu were in memory, %.2f s\n", names[source],
 		       names[destination], before, (unsigned long long)options.length / PAGE,
 		       now() - start);
+	/* What was received has to survive that the kernel wants the pages. */
+	if (!sends)
+		madvise(memory, options.length, MADV_PAGEOUT);
 	if (source != UNTOUCHED)
 		verify(memory, options.length, match);
 	else
@@ -83,6 +90,7 @@ static void side(void)
 {
 	static const enum kind pairs[][2] = {
 		{ UNTOUCHED, UNTOUCHED }, { SWAPPED, SWAPPED }, { UNMAPPED, UNMAPPED },
+		{ PRESENT, ONLY_READ },
 	};
 	unsigned int i;
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 const struct act *const acts[] = {
-	&act_munmap, &act_dontneed, &act_free, &act_mremap, &act_map_over,
+	&act_munmap, &act_dontneed, &act_churn, &act_free, &act_mremap, &act_map_over,
 	&act_fork_parent, &act_fork_child, &act_mprotect, &act_ksm, &act_thp,
 	&act_migrate, &act_swap, &act_truncate, &act_userfault,
 };
@@ -24,13 +24,36 @@ static void dontneed(struct arena *arena)
 
 const struct act act_dontneed = { .name = "dontneed", .act = dontneed };
 
+/*
+ * Again and again: a page that is being looked up is gone before that is used.
+ * What is left at the end are pages of any of these times.
+ */
+static void churn(struct arena *arena)
+{
+	unsigned int i, times = 20 + random_below(&arena->random, 300);
+	size_t pages = act_size(arena) / PAGE, page;
+
+	arena->loose = true;
+	for (i = 0; i < times; i++) {
+		page = sometimes(arena, 50) ? 0 : random_below(&arena->random, pages);
+		CHECK(!madvise(act_start(arena) + page * PAGE, (pages - page) * PAGE,
+			       MADV_DONTNEED));
+		if (sometimes(arena, 20))
+			fill(act_start(arena) + page * PAGE, PAGE, arena->key[NEW],
+			     arena->from + page * PAGE);
+	}
+	hostage_take(arena, act_size(arena));
+}
+
+const struct act act_churn = { .name = "churn", .act = churn };
+
 /* The kernel takes the pages when it likes to, at once when told to page out. */
 static void lazy_free(struct arena *arena)
 {
 	arena->loose = true;
 	arena->unsteady = true;
 	CHECK(!madvise(act_start(arena), act_size(arena), MADV_FREE));
-	if (sometimes(arena, 70))
+	if (sometimes(arena, 40))
 		CHECK(!madvise(act_start(arena), act_size(arena), MADV_PAGEOUT) || errno == EINVAL);
 	hostage_take(arena, act_size(arena));
 }

@@ -22,7 +22,7 @@ struct act {
 	bool few;			/* of a few pages: it takes long */
 };
 
-extern const struct act act_munmap, act_dontneed, act_free, act_mremap, act_map_over;
+extern const struct act act_munmap, act_dontneed, act_churn, act_free, act_mremap, act_map_over;
 extern const struct act act_mprotect, act_truncate;
 extern const struct act act_fork_parent, act_fork_child;
 extern const struct act act_ksm, act_thp, act_migrate, act_swap;

@@ -370,13 +370,13 @@ static void verify_received_beside(bool arrived)
 	}
 }
 
-/* What was received, after which the pages may have been written to swap. */
+/* What was received, after which the kernel has tried to take the pages at times. */
 static void verify_received(void)
 {
 	struct random random = { match };
 	uint32_t i;
 
-	if (random_chance(&random, 25))
+	if (arena.unsteady || random_chance(&random, 25))
 		madvise(ARENA, arena.size, MADV_PAGEOUT);
 	for (i = 0; i < the.layout.count; i++) {
 		const struct piece *piece = &the.layout.piece[i];
