@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/local_lock.h>
 #include <linux/mm.h>
+#include <linux/shrinker.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -65,6 +66,36 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_wq
 #else
 #define omx_system_wq		system_percpu_wq
+#endif
+
+/* 6.7 allocates them. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+struct omx_shrinker {
+	struct shrinker shrinker;
+};
+
+#define omx_shrinker_register(s, name, count, scan)	({	\
+	(s)->shrinker.count_objects = (count);			\
+	(s)->shrinker.scan_objects = (scan);			\
+	(s)->shrinker.seeks = DEFAULT_SEEKS;			\
+	register_shrinker(&(s)->shrinker, name);		\
+})
+#define omx_shrinker_unregister(s)	unregister_shrinker(&(s)->shrinker)
+#else
+struct omx_shrinker {
+	struct shrinker *shrinker;
+};
+
+#define omx_shrinker_register(s, name, count, scan)	({	\
+	(s)->shrinker = shrinker_alloc(0, name);		\
+	if ((s)->shrinker) {					\
+		(s)->shrinker->count_objects = (count);		\
+		(s)->shrinker->scan_objects = (scan);		\
+		shrinker_register((s)->shrinker);		\
+	}							\
+	(s)->shrinker ? 0 : -ENOMEM;				\
+})
+#define omx_shrinker_unregister(s)	shrinker_free((s)->shrinker)
 #endif
 
 /* 6.11 brought it: on PREEMPT_RT switching BH off need not exclude others. */

@@ -53,7 +53,10 @@
 	X(PAGES_PINNED_NOW,	"pages pinned now") \
 	X(PAGES_PINNED_PEAK,	"pages pinned at most") \
 	X(PAGES_PINNED,		"page pinned") \
-	X(PAGES_UNPINNED,	"page unpinned") \
+	X(UNPIN_INVALIDATED,	"page unpinned: invalidated") \
+	X(UNPIN_RELEASED,	"page unpinned: no longer needed") \
+	X(UNPIN_LIMIT,		"page unpinned: limit reached by others") \
+	X(UNPIN_SHRINK,		"page unpinned: system short of memory") \
 	X(EXTENT_MADE,		"extent of 64 translations made") \
 	X(FAULT_MINOR_SOURCE,	"fault, minor, source") \
 	X(FAULT_MAJOR_SOURCE,	"fault, major, source") \

@@ -15,6 +15,7 @@
 #include "chunk.h"
 #include "fault.h"
 #include "iface.h"
+#include "lru.h"
 #include "offload.h"
 #include "selftest.h"
 #include "space.h"
@@ -92,9 +93,12 @@ static int __init omx_init(void)
 	error = omx_space_init();
 	if (error)
 		goto exit_chunks;
-	error = omx_fault_init();
+	error = omx_lru_init();
 	if (error)
 		goto exit_space;
+	error = omx_fault_init();
+	if (error)
+		goto exit_lru;
 	omx_offload_init();
 	error = omx_iface_init();
 	if (error)
@@ -111,6 +115,8 @@ exit_iface:
 exit_offload:
 	omx_offload_exit();
 	omx_fault_exit();
+exit_lru:
+	omx_lru_exit();
 exit_space:
 	omx_space_exit();
 exit_chunks:
@@ -127,6 +133,7 @@ static void __exit omx_exit(void)
 	omx_offload_exit();
 	omx_fault_exit();	/* transfers of closed endpoints may still page in */
 	omx_space_exit();
+	omx_lru_exit();
 	omx_chunks_exit();
 	pr_info("unloaded\n");
 }

@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "iface.h"
+#include "lru.h"
 #include "page_in.h"
 #include "space.h"
 
@@ -233,14 +234,36 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 
 /* ---- pinned ---- */
 
-static int account(struct omx_space *space, unsigned int pages)
+/* Of the program, by RLIMIT_MEMLOCK. */
+static bool may_pin(struct omx_space *space, unsigned int pages)
 {
 	s64 pinned = atomic64_add_return(pages, &space->mm->pinned_vm);
 
 	if (pinned <= space->pin_limit)
-		return 0;
+		return true;
 	atomic64_sub(pages, &space->mm->pinned_vm);
-	return -ENOMEM;
+	return false;
+}
+
+static void account_back(struct omx_space *space, unsigned int pages)
+{
+	atomic64_sub(pages, &space->mm->pinned_vm);
+	omx_lru_unpinned(pages);
+}
+
+/* Within the limits, for which other regions may have to give theirs back. */
+static int account(struct omx_space *space, unsigned int pages)
+{
+	while (!may_pin(space, pages))
+		if (!omx_lru_evict(space->mm, space))
+			return -ENOMEM;
+	while (!omx_lru_may_pin(pages)) {
+		if (omx_lru_evict(NULL, space))
+			continue;
+		atomic64_sub(pages, &space->mm->pinned_vm);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 static long get_pins(const struct wanted *wanted, unsigned int from,
@@ -322,7 +345,7 @@ static int pin(const struct wanted *wanted, unsigned int from)
 		installed = install_pins(wanted, from, page, got, seq);
 	if (got > installed)
 		unpin_user_pages(page, got - installed);
-	atomic64_sub(count - installed, &space->mm->pinned_vm);
+	account_back(space, count - installed);
 	if (installed)
 		count_pins(space->iface, installed);
 	return got < 0 ? got : installed ? 0 : -EAGAIN;

@@ -66,7 +66,7 @@ static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
 		return ERR_PTR(-EFAULT);
 	if (!is_pinned_mode(mode))
 		return omx_space_hold(ep->space);
-	return omx_space_create(ep->iface) ?: ERR_PTR(-ENOMEM);
+	return omx_space_create(ep->iface, mode == OMX_PERMANENT) ?: ERR_PTR(-ENOMEM);
 }
 
 static struct omx_region *region_alloc(struct omx_endpoint *ep,
@@ -450,6 +450,7 @@ static int lock_new(struct omx_region_cursor *cursor)
 	cursor->left = 0;
 	if (find_stretch(cursor, &stretch))
 		return -EAGAIN;
+	WRITE_ONCE(cursor->extent->used, true);
 	spin_lock(&cursor->extent->lock);
 	error = look_up(cursor, &stretch);
 	if (error)

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "iface.h"
+#include "lru.h"
 #include "page_in.h"
 #include "space.h"
 
@@ -25,7 +26,7 @@ static void give_back(struct omx_space *space, unsigned long entry)
 
 static void count_unpins(struct omx_space *space, unsigned int pages)
 {
-	omx_count_add(space->iface, PAGES_UNPINNED, pages);
+	omx_lru_unpinned(pages);
 	atomic_long_sub(pages, &space->iface->pages_pinned);
 }
 
@@ -50,7 +51,7 @@ static void want_tidy(struct omx_extent *extent, unsigned long delay)
 
 /* Forgets these pages.  Returns how many were present. */
 static unsigned int forget(struct omx_extent *extent, unsigned int first,
-			   unsigned int last)
+			   unsigned int last, enum omx_counter cause)
 {
 	unsigned int dropped = 0, stale = 0, i;
 
@@ -70,6 +71,7 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 	}
 	extent->present -= dropped;
 	extent->generation++;
+	this_cpu_add(extent->space->iface->counters->value[cause], stale);
 	if (stale)
 		want_tidy(extent, 0);
 	else if (dropped && !extent->present)
@@ -112,7 +114,8 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	dropped = forget(extent,
 			 range->start > extent->start ? omx_extent_index(range->start) : 0,
 			 range->end < end ? omx_extent_index(range->end - 1) :
-					    OMX_EXTENT_PAGES - 1);
+					    OMX_EXTENT_PAGES - 1,
+			 OMX_COUNTER_UNPIN_INVALIDATED);
 	spin_unlock_bh(&extent->lock);
 	if (dropped) {
 		count_invalidation(extent->space->iface, range);
@@ -171,6 +174,7 @@ static struct omx_extent *extent_create(struct omx_space *space, u64 address)
 		kfree(extent);
 		return ERR_PTR(error);
 	}
+	omx_lru_add(extent);
 	omx_count(space->iface, EXTENT_MADE);
 	return extent;
 }
@@ -210,6 +214,18 @@ static void unpin_stale(struct omx_extent *extent)
 		count_unpins(extent->space, count);
 }
 
+void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause)
+{
+	spin_lock_bh(&extent->lock);
+	forget(extent, 0, OMX_EXTENT_PAGES - 1, cause);
+	spin_unlock_bh(&extent->lock);
+}
+
+void omx_extent_unpin(struct omx_extent *extent)
+{
+	unpin_stale(extent);
+}
+
 void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
 			  unsigned int count, bool write)
 {
@@ -221,7 +237,7 @@ void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
 	for (i = first; write && i < first + count; i++)
 		if (extent->entry[i] & OMX_ENTRY_PINNED &&
 		    !(extent->entry[i] & OMX_ENTRY_WRITE))
-			forget(extent, i, i);
+			forget(extent, i, i, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
 	unpin_stale(extent);
 }
@@ -235,8 +251,10 @@ static void extent_erase(struct omx_extent *extent)
 	xa_erase(&space->extents, extent->start / OMX_EXTENT_SIZE);
 	spin_lock_bh(&extent->lock);
 	extent->dead = true;
-	forget(extent, 0, OMX_EXTENT_PAGES - 1);	/* while notifications still come */
+	/* While notifications still come. */
+	forget(extent, 0, OMX_EXTENT_PAGES - 1, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
+	omx_lru_remove(extent);
 	mmu_interval_notifier_remove(&extent->notifier);
 	unpin_stale(extent);
 	omx_extent_put(extent);
@@ -296,7 +314,7 @@ static void space_release(struct work_struct *work)
 	kfree(space);
 }
 
-struct omx_space *omx_space_create(struct omx_iface *iface)
+struct omx_space *omx_space_create(struct omx_iface *iface, bool permanent)
 {
 	struct omx_space *space = kzalloc(sizeof(*space), GFP_KERNEL_ACCOUNT);
 
@@ -309,6 +327,7 @@ struct omx_space *omx_space_create(struct omx_iface *iface)
 	space->iface = iface;
 	space->pin_limit = capable(CAP_IPC_LOCK) ? U64_MAX :
 			   rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	space->permanent = permanent;
 	xa_init(&space->extents);
 	mutex_init(&space->lock);
 	init_llist_head(&space->untidy);

@@ -51,7 +51,9 @@ struct omx_extent {
 	refcount_t ref;
 	u64 start;			/* address */
 	struct llist_node untidy_node;	/* space->untidy */
+	struct list_head in_lru;
 	struct rcu_head rcu;
+	bool used;			/* by a transfer, since lru.c last looked */
 
 	spinlock_t lock;		/* everything below; taken with BH off */
 	bool dead;			/* taken out of its space */
@@ -67,6 +69,7 @@ struct omx_space {
 	struct mm_struct *mm;		/* mm_count held */
 	struct omx_iface *iface;	/* referenced: counters */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
+	bool permanent;			/* not to be given up for others */
 	struct xarray extents;		/* by address / OMX_EXTENT_SIZE */
 	struct mutex lock;		/* who adds and removes extents */
 	struct llist_head untidy;	/* empty, or with stale pages; each a reference */
@@ -76,7 +79,7 @@ struct omx_space {
 
 /* ---- process context ---- */
 /* Of the current program.  NULL: out of memory. */
-struct omx_space *omx_space_create(struct omx_iface *iface);
+struct omx_space *omx_space_create(struct omx_iface *iface, bool permanent);
 
 /* How omx_space_page_in() does it. */
 #define OMX_PAGES_WRITE		0x1	/* for writing to them */
