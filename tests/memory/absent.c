@@ -76,8 +76,8 @@ static void one(bool from_server, enum kind source, enum kind destination, uint6
 		printf("%s -> %s: %zu pages of %llu were in memory, %.2f s\n", names[source],
 		       names[destination], before, (unsigned long long)options.length / PAGE,
 		       now() - start);
-	/* What was received has to survive that the kernel wants the pages. */
-	if (!sends)
+	/* A page that nobody has written to, but the network: the kernel may want it. */
+	if (!sends && kind == ONLY_READ)
 		madvise(memory, options.length, MADV_PAGEOUT);
 	if (source != UNTOUCHED)
 		verify(memory, options.length, match);
