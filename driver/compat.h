@@ -68,6 +68,13 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_percpu_wq
 #endif
 
+/* 6.6 made it a flag that pages are faulted in which NUMA balancing has hidden. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define OMX_FOLL_NUMA			0
+#else
+#define OMX_FOLL_NUMA			FOLL_HONOR_NUMA_FAULT
+#endif
+
 /* 6.7 allocates them. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 struct omx_shrinker {

@@ -134,6 +134,7 @@ static void __exit omx_exit(void)
 	omx_fault_exit();	/* transfers of closed endpoints may still page in */
 	omx_space_exit();
 	omx_lru_exit();
+	rcu_barrier();		/* of those, and of interfaces that they held */
 	omx_chunks_exit();
 	pr_info("unloaded\n");
 }

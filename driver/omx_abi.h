@@ -210,7 +210,7 @@ struct omx_ioc_send_rndv {
 /*
  * Fetches `length` bytes of a message announced by OMX_EVENT_RNDV into the
  * region and tells the sender.  Answered by OMX_EVENT_PULL_DONE.
- * length 0: only tells the sender (region may be 0).
+ * length 0: only tells the sender (region may be 0), and `status` is what.
  */
 struct omx_ioc_pull {
 	__u64	length;			/* at most the message's and the region's */
@@ -221,6 +221,8 @@ struct omx_ioc_pull {
 	__u32	region;			/* ours, or OMX_REGION_IMPLICIT */
 	__u32	remote_message;		/* from the event */
 	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
+	__u32	status;			/* only with length 0: why nothing is fetched */
+	__u32	reserved;
 };
 
 #define OMX_REGION_READ		0x1	/* the network reads it: it is sent from */

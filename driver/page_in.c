@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/fs.h>
 #include <linux/hmm.h>
+#include <linux/magic.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -75,17 +77,36 @@ static void link_runs(struct omx_extent *extent, unsigned int first,
 
 	lockdep_assert_held(&extent->lock);
 	for (i = max(first, 1U); i <= last; i++) {
-		struct page *page = omx_entry_page(extent->entry[i]);
+		unsigned long *entry = &extent->entry[i];
+		unsigned long pfn = *entry >> OMX_ENTRY_SHIFT;
 
-		if (!page)
+		if (!*entry)
 			continue;
-		extent->entry[i] &= ~OMX_ENTRY_RUN;
-		if (page == omx_entry_page(extent->entry[i - 1]) + 1 && PageTail(page))
-			extent->entry[i] |= OMX_ENTRY_RUN;
+		*entry &= ~OMX_ENTRY_RUN;
+		if (entry[-1] && pfn == (entry[-1] >> OMX_ENTRY_SHIFT) + 1 &&
+		    PageTail(pfn_to_page(pfn)))
+			*entry |= OMX_ENTRY_RUN;
 	}
 }
 
 /* ---- unpinned ---- */
+
+/*
+ * hmm_range_fault() leaves to us what get_user_pages() refuses: memory that
+ * the kernel itself cannot reach.
+ */
+static bool is_reachable(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct vm_area_struct *vma;
+
+	mmap_assert_locked(mm);
+	for (vma = find_vma(mm, start); vma && vma->vm_start < end;
+	     vma = find_vma(mm, vma->vm_end))
+		if (vma->vm_file &&
+		    file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC)
+			return false;
+	return true;
+}
 
 static int snapshot(const struct wanted *wanted, unsigned long *pfn,
 		    unsigned long *seq)
@@ -103,7 +124,8 @@ static int snapshot(const struct wanted *wanted, unsigned long *pfn,
 	memset(pfn, 0, wanted->count * sizeof(*pfn));
 	range.notifier_seq = mmu_interval_read_begin(&extent->notifier);
 	mmap_read_lock(mm);
-	error = hmm_range_fault(&range);
+	error = is_reachable(mm, range.start, range.end) ? hmm_range_fault(&range) :
+							   -EFAULT;
 	mmap_read_unlock(mm);
 	*seq = range.notifier_seq;
 	return error == -EBUSY ? -EAGAIN : error;
@@ -119,16 +141,15 @@ static bool is_usable(const struct wanted *wanted, unsigned long pfn)
  * Writing through a translation does not make the page table entry dirty, so
  * the page must be, or the kernel may throw away what we receive (tmpfs that
  * was only read before, MADV_FREE).  It stays dirty as long as the translation
- * is valid: all that cleans it notifies first.  Returns whether the pages are;
- * if not they have been made so, without the lock, and must be looked at again.
+ * is valid: all that cleans it notifies first.  These are not, referenced.
  */
-static bool are_dirty(const struct wanted *wanted, const unsigned long *pfn)
+static unsigned int take_clean(const struct wanted *wanted, const unsigned long *pfn,
+			       struct page **clean)
 {
-	struct page *clean[OMX_EXTENT_PAGES];
 	unsigned int count = 0, i;
 
 	if (!(wanted->how & OMX_PAGES_WRITE))
-		return true;
+		return 0;
 	for (i = 0; i < wanted->count; i++) {
 		struct page *page = hmm_pfn_to_page(pfn[i]);
 
@@ -137,15 +158,17 @@ static bool are_dirty(const struct wanted *wanted, const unsigned long *pfn)
 		get_page(page);
 		clean[count++] = page;
 	}
-	if (!count)
-		return true;
-	spin_unlock_bh(&wanted->extent->lock);
+	return count;
+}
+
+static void make_dirty(struct page **page, unsigned int count)
+{
+	unsigned int i;
+
 	for (i = 0; i < count; i++) {
-		set_page_dirty_lock(clean[i]);
-		put_page(clean[i]);
+		set_page_dirty_lock(page[i]);
+		put_page(page[i]);
 	}
-	spin_lock_bh(&wanted->extent->lock);
-	return false;
 }
 
 static void install(const struct wanted *wanted, const unsigned long *pfn)
@@ -156,39 +179,46 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 	for (i = 0; i < wanted->count; i++) {
 		unsigned long *entry = &extent->entry[wanted->first + i];
 
-		if (!is_usable(wanted, pfn[i]) || *entry & OMX_ENTRY_PINNED)
+		/* Others may have it for more than we need. */
+		if (!is_usable(wanted, pfn[i]) || is_there(wanted, i) ||
+		    *entry & OMX_ENTRY_PINNED)
 			continue;
 		extent->present += !*entry;
-		*entry = (unsigned long)hmm_pfn_to_page(pfn[i]) | OMX_ENTRY_PRESENT |
-			 (pfn[i] & HMM_PFN_WRITE && wanted->how & OMX_PAGES_WRITE ?
-			  OMX_ENTRY_WRITE : 0);
+		*entry = omx_entry_make(hmm_pfn_to_page(pfn[i]),
+					omx_entry_wanted(wanted->how & OMX_PAGES_WRITE));
 	}
 	link_runs(extent, wanted->first, wanted->count);
 }
 
-/* What is resident becomes present.  -EAGAIN: it changed meanwhile. */
+/* -EAGAIN: the pages changed, or had to be made dirty. */
+static int install_current(const struct wanted *wanted, const unsigned long *pfn,
+			   unsigned long seq)
+{
+	struct omx_extent *extent = wanted->extent;
+	struct page *clean[OMX_EXTENT_PAGES];
+	unsigned int count = 0;
+	bool current_ones;
+
+	spin_lock_bh(&extent->lock);
+	current_ones = is_current(wanted, seq);
+	if (current_ones)
+		count = take_clean(wanted, pfn, clean);
+	if (current_ones && !count)
+		install(wanted, pfn);
+	spin_unlock_bh(&extent->lock);
+	make_dirty(clean, count);
+	return current_ones && !count ? 0 : -EAGAIN;
+}
+
+/* What is resident becomes present.  -EAGAIN: look again. */
 static int translate(const struct wanted *wanted)
 {
 	unsigned long pfn[OMX_EXTENT_PAGES];
-	struct omx_extent *extent = wanted->extent;
 	unsigned long seq;
 	int error;
 
 	error = snapshot(wanted, pfn, &seq);
-	if (error)
-		return error;
-	spin_lock_bh(&extent->lock);
-	/* Each pass dirties what the one before found clean. */
-	do {
-		if (!is_current(wanted, seq)) {
-			error = -EAGAIN;
-			break;
-		}
-	} while (!are_dirty(wanted, pfn));
-	if (!error)
-		install(wanted, pfn);
-	spin_unlock_bh(&extent->lock);
-	return error;
+	return error ?: install_current(wanted, pfn, seq);
 }
 
 static void count_faults(const struct wanted *wanted, unsigned int from,
@@ -223,7 +253,8 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 
 	mmap_read_lock(mm);
 	got = omx_get_user_pages_remote(mm, address_of(wanted, from), count,
-					wanted->how & OMX_PAGES_WRITE ? FOLL_WRITE : 0,
+					OMX_FOLL_NUMA |
+					(wanted->how & OMX_PAGES_WRITE ? FOLL_WRITE : 0),
 					NULL, &locked);
 	if (locked)
 		mmap_read_unlock(mm);
@@ -306,8 +337,7 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 		}
 		extent->present += !*entry;
 		extent->pinned++;
-		*entry = (unsigned long)page[i] | OMX_ENTRY_PRESENT | OMX_ENTRY_PINNED |
-			 (wanted->how & OMX_PAGES_WRITE ? OMX_ENTRY_WRITE : 0);
+		*entry = omx_entry_make(page[i], wanted_flags(wanted));
 	}
 	link_runs(extent, wanted->first + from, count);
 	spin_unlock_bh(&extent->lock);

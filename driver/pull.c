@@ -24,7 +24,6 @@
 #define IFACE_BYTES_MAX		(1200 * 1024)
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
-#define TIMEOUT_MIN_US		10000	/* for silence */
 #define TIMEOUT_MAX_US		1000000
 
 /*
@@ -95,6 +94,17 @@ static void give_back(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,
 		   &pull->ep->iface->pulls.outstanding);
+}
+
+/*
+ * Who has to wait for a silent sender, or for pages, does not keep others from
+ * asking theirs.
+ */
+static void release_share(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	give_back(pull, pull->window.outstanding - pull->released);
+	pull->released = pull->window.outstanding;
 }
 
 /* Takes the right to ask for a block, or queues the pull for it. */
@@ -214,7 +224,7 @@ static u32 gap_patience(const struct omx_pull *pull)
 
 static u32 timeout_us(const struct omx_pull *pull)
 {
-	u32 us = max_t(u32, TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
+	u32 us = max_t(u32, OMX_PULL_TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
 
 	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
 }
@@ -375,14 +385,6 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		pull->backoff++;
 }
 
-/* A sender that stays silent does not keep others from asking theirs. */
-static void release_share(struct omx_pull *pull)
-{
-	if (pull->backoff < 2)
-		return;
-	give_back(pull, pull->window.outstanding - pull->released);
-	pull->released = pull->window.outstanding;
-}
 
 static void timer_fired(struct timer_list *timer)
 {
@@ -397,7 +399,8 @@ static void timer_fired(struct timer_list *timer)
 		return;
 	}
 	/* Waiting for our own pages is nobody's silence. */
-	if (pull->paging && !pull->window.outstanding)
+	if (pull->paging && (!pull->window.outstanding || pull->dropped ||
+			     !skb_queue_empty(&pull->parked)))
 		pull->progress = jiffies;
 	if (time_after(jiffies, pull->progress + pull->timeout)) {
 		pull->state = DONE;
@@ -406,7 +409,8 @@ static void timer_fired(struct timer_list *timer)
 		if (frame_length(pull) < pull->window.frame_length)
 			start_over(pull);
 		ask_for_late(pull, &out);
-		release_share(pull);
+		if (pull->backoff >= 2)
+			release_share(pull);
 		ask(pull, now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));
@@ -576,7 +580,8 @@ static void pull_from_peer(struct omx_pull *pull)
 	rcu_read_unlock();
 }
 
-static int start(struct omx_endpoint *ep, struct omx_pull *pull)
+/* status: what to tell the sender if nothing is to be fetched. */
+static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 {
 	bool remote = pull->length && !pull->ch->local;
 	int error, prepared = 0;
@@ -598,7 +603,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull)
 	/* From here on the note tells how it ends. */
 	if (prepared || !pull->length) {
 		pull->state = DONE;
-		conclude(pull, prepared ? OMX_STATUS_FAULT : OMX_STATUS_OK);
+		conclude(pull, prepared ? OMX_STATUS_FAULT : status);
 	} else if (remote) {
 		pull_from_peer(pull);
 	} else {
@@ -616,7 +621,8 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.length > ioc.msg_length)
+	if (ioc.length > ioc.msg_length || ioc.reserved ||
+	    ioc.status >= OMX_STATUSES || (ioc.length && ioc.status))
 		return -EINVAL;
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
@@ -634,7 +640,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	atomic_inc(&ep->attending);
 	error = take_region(ep, pull, &ioc);
 	if (!error)
-		error = start(ep, pull);
+		error = start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
 		kfree(pull->note);
@@ -785,6 +791,7 @@ static bool park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 	u64 block;
 
 	want_pages(pull);
+	release_share(pull);
 	omx_count(pull->ep->iface, REPLY_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, now_us());
@@ -892,11 +899,14 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			ask_again(pull, &request, &out);
 		} else {
 			omx_pull_window_hold(&pull->window, block, now_us());
+			release_share(pull);
 		}
 	}
 	spin_unlock(&pull->lock);
 	xmit(pull, &out);
 	consume_skb(skb);
+	if (others_wait(iface))
+		let_others_ask(iface);
 }
 
 /* ---- page-in ---- */

@@ -14,6 +14,8 @@
 
 #include <linux/types.h>
 
+#define OMX_PULL_TIMEOUT_MIN_US	10000	/* silence after which one asks again */
+
 struct omx_channel;
 struct omx_endpoint;
 struct omx_iface;

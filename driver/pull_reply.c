@@ -171,10 +171,15 @@ static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
 	const struct omx_wire_pull *one = omx_packet_body(a);
 	const struct omx_wire_pull *other = omx_packet_body(b);
 
-	return one->pull == other->pull && one->offset == other->offset;
+	return one->pull == other->pull && one->offset == other->offset &&
+	       one->length == other->length && one->frame_length == other->frame_length;
 }
 
-/* The puller has lost patience with one that we still have. */
+/*
+ * The puller asks again for what we still have.  If that has been here for
+ * less than its shortest patience the hold has crossed the new request: the
+ * network was slow, or a processor.
+ */
 static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct sk_buff *parked;
@@ -183,6 +188,9 @@ static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 		if (!is_same(parked, skb))
 			continue;
 		kept_of(parked)->wanted |= kept_of(skb)->wanted;
+		if (ktime_us_delta(kept_of(skb)->asked, kept_of(parked)->asked) >=
+		    OMX_PULL_TIMEOUT_MIN_US)
+			omx_count(rndv->ch->ep->iface, FAULT_TIMEOUT);
 		return true;
 	}
 	return false;
@@ -196,7 +204,6 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 	hold(rndv->ch, omx_packet_body(skb), 0);
 	spin_lock(&rndv->lock);
 	if (merge(rndv, skb)) {
-		omx_count(iface, FAULT_TIMEOUT);
 		consume_skb(skb);
 	} else if (rndv->ended || skb_queue_len(&rndv->parked) >= OMX_PARKED_REQUESTS_MAX) {
 		kfree_skb(skb);
@@ -360,6 +367,8 @@ static void end_step(struct omx_rndv *rndv, int error)
 	struct sk_buff *skb;
 
 	take_parked(rndv, &parked);
+	if (error)
+		rndv->goal = 0;		/* nothing is read ahead of a hole */
 	while ((skb = __skb_dequeue(&parked))) {
 		bool resume = error || omx_fault_may_resume(kept_of(skb)->asked);
 		const struct omx_wire_pull *body = omx_packet_body(skb);

@@ -355,13 +355,6 @@ static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
 	return true;
 }
 
-/* A stretch of addresses in one segment and one extent. */
-struct stretch {
-	unsigned int page;		/* of the extent */
-	unsigned int offset;		/* in that page */
-	unsigned int length;
-};
-
 static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 {
 	if (likely(cursor->extent && omx_extent_has(cursor->extent, address)))
@@ -371,48 +364,39 @@ static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 	return cursor->extent;
 }
 
-/* From where the cursor stands, which is not the region's end.  -EAGAIN. */
-static int find_stretch(struct omx_region_cursor *cursor, struct stretch *stretch)
+/* Where the cursor stands, which is not the region's end; bytes from there. */
+static u64 address_of(struct omx_region_cursor *cursor, u64 *in_segment)
 {
 	struct omx_region_segment *segment = cursor->segment;
-	u64 in_segment = cursor->offset - segment->offset, address;
+	u64 offset = cursor->offset - segment->offset;
 
-	while (in_segment == segment->length) {
+	while (offset == segment->length) {
 		segment++;
-		in_segment = 0;
+		offset = 0;
 	}
 	cursor->segment = segment;
-	address = segment->address + in_segment;
-	if (!find_extent(cursor, address))
-		return -EAGAIN;
-	stretch->page = omx_extent_index(address);
-	stretch->offset = offset_in_page(address);
-	stretch->length = min(segment->length - in_segment,
-			      cursor->extent->start + OMX_EXTENT_SIZE - address);
-	return 0;
-}
-
-static bool is_usable(const struct omx_region_cursor *cursor, unsigned int page)
-{
-	return !(~READ_ONCE(cursor->extent->entry[page]) & cursor->wanted);
+	*in_segment = segment->length - offset;
+	return segment->address + offset;
 }
 
 int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 {
-	struct stretch stretch;
-
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
 	cursor->left = 0;
 	while (length) {
-		unsigned int n, last;
+		const unsigned long *entry, *last;
+		u64 in_segment, n;
+		u64 address = address_of(cursor, &in_segment);
 
-		if (find_stretch(cursor, &stretch))
+		if (!find_extent(cursor, address))
 			return -EAGAIN;
-		n = min_t(u64, stretch.length, length);
-		last = stretch.page + (stretch.offset + n - 1) / PAGE_SIZE;
-		for (; stretch.page <= last; stretch.page++)
-			if (!is_usable(cursor, stretch.page))
+		n = min3(length, in_segment,
+			 cursor->extent->start + OMX_EXTENT_SIZE - address);
+		entry = &cursor->extent->entry[omx_extent_index(address)];
+		last = &cursor->extent->entry[omx_extent_index(address + n - 1)];
+		for (; entry <= last; entry++)
+			if (~READ_ONCE(*entry) & cursor->wanted)
 				return -EAGAIN;
 		cursor->offset += n;
 		length -= n;
@@ -420,59 +404,52 @@ int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 	return 0;
 }
 
-/*
- * The page where the stretch begins, and those that can be touched and sent
- * together with it: pages of one folio in a row.  Under extent->lock.
- */
-static int look_up(struct omx_region_cursor *cursor, const struct stretch *stretch)
+/* The extent where the cursor stands, or NULL. */
+static struct omx_extent *extent_of(struct omx_region_cursor *cursor)
 {
-	const unsigned long *entry = &cursor->extent->entry[stretch->page];
-	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
-	unsigned int end;
+	u64 in_segment;
 
+	if (likely(cursor->left))
+		return cursor->extent;
+	if (!find_extent(cursor, address_of(cursor, &in_segment)))
+		return NULL;
+	WRITE_ONCE(cursor->extent->used, true);
+	return cursor->extent;
+}
+
+/*
+ * Looks up the page where the cursor stands, and those that can be touched and
+ * sent together with it: pages of one folio in a row.
+ */
+static u32 look_up(struct omx_region_cursor *cursor)
+{
+	const struct omx_extent *extent = cursor->extent;
+	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
+	u64 in_segment, address = address_of(cursor, &in_segment);
+	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
+	u64 most = min(in_segment, extent->start + OMX_EXTENT_SIZE - address);
+	u32 end;
+
+	lockdep_assert_held(&extent->lock);
+	cursor->left = 0;
 	if (~*entry & cursor->wanted)
-		return -EAGAIN;
+		return 0;
 	cursor->page = omx_entry_page(*entry);
-	cursor->page_offset = stretch->offset;
-	for (end = PAGE_SIZE; stretch->offset + stretch->length > end; end += PAGE_SIZE)
+	cursor->page_offset = offset_in_page(address);
+	for (end = PAGE_SIZE; cursor->page_offset + most > end; end += PAGE_SIZE)
 		if (IS_ENABLED(CONFIG_HIGHMEM) || ~*++entry & run)
 			break;
-	cursor->left = min(stretch->length, end - stretch->offset);
-	cursor->generation = cursor->extent->generation;
-	return 0;
+	cursor->left = min_t(u64, most, end - cursor->page_offset);
+	cursor->generation = extent->generation;
+	return cursor->left;
 }
 
-static int lock_new(struct omx_region_cursor *cursor)
+/* Bytes that lie together at the cursor, 0: absent.  Under the extent's lock. */
+static u32 usable(struct omx_region_cursor *cursor)
 {
-	struct stretch stretch;
-	int error;
-
-	cursor->left = 0;
-	if (find_stretch(cursor, &stretch))
-		return -EAGAIN;
-	WRITE_ONCE(cursor->extent->used, true);
-	spin_lock(&cursor->extent->lock);
-	error = look_up(cursor, &stretch);
-	if (error)
-		spin_unlock(&cursor->extent->lock);
-	return error;
-}
-
-/* Makes cursor->page usable until unlock(), which 0 calls for.  BH off. */
-static int lock(struct omx_region_cursor *cursor)
-{
-	if (!cursor->left)
-		return lock_new(cursor);
-	spin_lock(&cursor->extent->lock);
-	if (likely(cursor->generation == cursor->extent->generation))
-		return 0;
-	spin_unlock(&cursor->extent->lock);
-	return lock_new(cursor);
-}
-
-static void unlock(struct omx_region_cursor *cursor)
-{
-	spin_unlock(&cursor->extent->lock);
+	if (likely(cursor->left && cursor->generation == cursor->extent->generation))
+		return cursor->left;
+	return look_up(cursor);
 }
 
 static void advance(struct omx_region_cursor *cursor, u32 length)
@@ -493,14 +470,22 @@ int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
 	for (left = length, fragments = 0; left; left -= n, fragments++) {
+		struct omx_extent *extent = extent_of(cursor);
+
 		if (fragments == MAX_SKB_FRAGS)
 			return -E2BIG;
-		if (lock(cursor))
+		if (!extent)
 			return -EAGAIN;
-		n = min(left, cursor->left);
-		get_page(cursor->page);
-		skb_fill_page_desc(skb, fragments, cursor->page, cursor->page_offset, n);
-		unlock(cursor);
+		spin_lock(&extent->lock);
+		n = min(left, usable(cursor));
+		if (n) {
+			get_page(cursor->page);
+			skb_fill_page_desc(skb, fragments, cursor->page,
+					   cursor->page_offset, n);
+		}
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
 		advance(cursor, n);
 	}
 	skb->len += length;
@@ -525,11 +510,17 @@ int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length; length -= n, to += n) {
-		if (lock(cursor))
+		struct omx_extent *extent = extent_of(cursor);
+
+		if (!extent)
 			return -EAGAIN;
-		n = min(length, cursor->left);
-		copy_from_page(to, cursor, n);
-		unlock(cursor);
+		spin_lock(&extent->lock);
+		n = min(length, usable(cursor));
+		if (n)
+			copy_from_page(to, cursor, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
 		advance(cursor, n);
 	}
 	/* Pairs with withdraw(): the program may have written to it since. */
@@ -563,11 +554,17 @@ int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 	if (!seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n, skb_offset += n) {
-		if (lock(cursor))
+		struct omx_extent *extent = extent_of(cursor);
+
+		if (!extent)
 			return -EAGAIN;
-		n = min(length, cursor->left);
-		error = copy_to_page(cursor, skb, skb_offset, n);
-		unlock(cursor);
+		spin_lock(&extent->lock);
+		n = min(length, usable(cursor));
+		if (n)
+			error = copy_to_page(cursor, skb, skb_offset, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
 		advance(cursor, n);
 	}
 	return error;
@@ -601,18 +598,20 @@ static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int
 static struct page *take_page(struct omx_region_cursor *from, u64 most,
 			      u32 *offset, u32 *length)
 {
+	struct omx_extent *extent = extent_of(from);
 	struct page *page = NULL;
 
-	local_bh_disable();
-	if (!lock(from)) {
+	if (!extent)
+		return NULL;
+	spin_lock_bh(&extent->lock);
+	*length = min_t(u64, most, usable(from));
+	if (*length) {
 		page = from->page;
 		*offset = from->page_offset;
-		*length = min_t(u64, most, from->left);
 		get_page(page);
-		unlock(from);
-		advance(from, *length);
 	}
-	local_bh_enable();
+	spin_unlock_bh(&extent->lock);
+	advance(from, *length);
 	return page;
 }
 

@@ -50,7 +50,7 @@ struct omx_region_cursor {
 	u64 offset;			/* in the region, where the next access begins */
 	unsigned long wanted;		/* flags of entries */
 	/* What lies there, if the extent's generation is still this one: */
-	u32 generation;
+	u64 generation;
 	u32 left;			/* bytes, 0: not looked up */
 	u32 page_offset;		/* from where the page starts, in its folio */
 	struct page *page;

@@ -32,8 +32,8 @@ static void stop(struct omx_rndv *rndv)
 static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 		   u64 length)
 {
+	stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
 	omx_table_remove(&ep->rndvs, rndv->id);
-	stop(rndv);
 	rndv->note->event.channel = rndv->ch->id;
 	rndv->note->event.status = status;
 	rndv->note->event.length = length;
@@ -87,6 +87,7 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	error = skb ? enlist(ch, rndv) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
+		stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
 		/* If the channel dies now, the note says so. */

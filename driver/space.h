@@ -38,12 +38,12 @@ struct omx_iface;
 #define OMX_EXTENT_PAGES	64
 #define OMX_EXTENT_SIZE		((u64)OMX_EXTENT_PAGES << PAGE_SHIFT)
 
-/* In the low bits of an entry, the rest is a struct page *. */
+/* In the low bits of an entry, above them is the number of a page frame. */
 #define OMX_ENTRY_PRESENT	0x1UL
 #define OMX_ENTRY_WRITE		0x2UL	/* it may be written to */
 #define OMX_ENTRY_PINNED	0x4UL
 #define OMX_ENTRY_RUN		0x8UL	/* the page before, if present, is its neighbour in one folio */
-#define OMX_ENTRY_FLAGS		0xfUL
+#define OMX_ENTRY_SHIFT		4
 
 struct omx_extent {
 	struct mmu_interval_notifier notifier;
@@ -58,7 +58,7 @@ struct omx_extent {
 	spinlock_t lock;		/* everything below; taken with BH off */
 	bool dead;			/* taken out of its space */
 	bool untidy;			/* in space->untidy */
-	u32 generation;			/* counts invalidations, so that others may remember pages */
+	u64 generation;			/* counts invalidations, so that others may remember pages */
 	u16 present;
 	u16 pinned;			/* stale ones included */
 	unsigned long entry[OMX_EXTENT_PAGES];
@@ -122,7 +122,12 @@ static inline unsigned long omx_entry_wanted(bool write)
 
 static inline struct page *omx_entry_page(unsigned long entry)
 {
-	return (struct page *)(entry & ~OMX_ENTRY_FLAGS);
+	return pfn_to_page(entry >> OMX_ENTRY_SHIFT);
+}
+
+static inline unsigned long omx_entry_make(struct page *page, unsigned long flags)
+{
+	return page_to_pfn(page) << OMX_ENTRY_SHIFT | flags;
 }
 
 int omx_space_init(void);

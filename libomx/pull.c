@@ -3,11 +3,14 @@
  * Large and synchronous messages, at the receiver: the data is pulled out of
  * the sender's memory into ours, by the driver.
  */
+#include <errno.h>
+
 #include "error.h"
 #include "match.h"
 #include "region.h"
 
-static int send_pull(struct omx__request *req, uint64_t length)
+/* length 0: nothing is fetched, for this reason. */
+static int send_pull(struct omx__request *req, uint64_t length, enum omx_status status)
 {
 	struct omx_ioc_pull pull = {
 		.length = length,
@@ -15,6 +18,7 @@ static int send_pull(struct omx__request *req, uint64_t length)
 		.channel = req->partner->channel,
 		.remote_message = req->remote_message,
 		.timeout_ms = req->ep->timeout_ms,
+		.status = status,
 	};
 
 	if (likely(length)) {
@@ -28,7 +32,7 @@ static int send_pull(struct omx__request *req, uint64_t length)
 /* Nothing to transfer: the sender is told, which is all. */
 static int submit_empty(struct omx__request *req)
 {
-	int err = send_pull(req, 0);
+	int err = send_pull(req, 0, OMX_STATUS_OK);
 
 	if (err)
 		return err;
@@ -48,12 +52,20 @@ static int submit(struct omx__request *req)
 	err = omx__region_get(req, OMX_REGION_WRITE);
 	if (err)
 		return err;
-	err = send_pull(req, length);
+	err = send_pull(req, length, OMX_STATUS_OK);
 	if (err)
 		return err;
 	req->state = REQUEST_ACTIVE;
 	list_append(&req->partner->active, &req->node);
 	return 0;
+}
+
+/* What the sender is told. */
+static enum omx_status reason(int err)
+{
+	if (err == -ENOMEM || err == -ENOSPC)
+		return OMX_STATUS_NO_MEMORY;
+	return err == -EFAULT ? OMX_STATUS_FAULT : OMX_STATUS_ABORTED;
 }
 
 /* Can it succeed later? */
@@ -81,7 +93,7 @@ static void start(struct omx__request *req)
 		list_append(&req->partner->active, &req->node);
 	} else {
 		omx__region_put(req);
-		send_pull(req, 0);
+		send_pull(req, 0, reason(err));
 		req->status.xfer_length = 0;
 		omx__request_done(req, omx__error_from_errno(err));
 	}

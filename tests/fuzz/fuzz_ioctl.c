@@ -235,6 +235,8 @@ static void make_sense(unsigned int command, void *argument)
 		pull->address = pull->region == OMX_REGION_IMPLICIT ? address() : 0;
 		pull->remote_message = number();
 		pull->timeout_ms = below(1000);
+		pull->status = below(4) ? 0 : number();
+		pull->reserved = 0;
 		break;
 	case OMX_IOC_PREFETCH:
 		prefetch->address = address();

@@ -657,6 +657,12 @@ static int do_pull(struct file *file, struct omx_ioc_pull *pull)
 	if (!rndv->used || rndv->receiver != index_of(file))
 		return -EINVAL;
 	assert(pull->msg_length == rndv->length && pull->length <= rndv->length);
+	assert(!pull->reserved && pull->status < OMX_STATUSES);
+	if (pull->status) {
+		assert(!pull->length);
+		end_rendezvous(rndv, pull->status, 0);
+		return 0;
+	}
 	if (pull->length) {
 		if (!transfer(rndv, file, pull))
 			event.status = OMX_STATUS_BAD_REGION;
