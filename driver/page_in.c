@@ -8,6 +8,7 @@
 #include "iface.h"
 #include "page_in.h"
 #include "space.h"
+#include "trace.h"
 
 /*
  * How often a page may vanish between being faulted in and being looked up.
@@ -226,8 +227,10 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 					NULL, &locked);
 	if (locked)
 		mmap_read_unlock(mm);
-	if (got > 0)
+	if (got > 0) {
 		count_faults(wanted, from, got, current->maj_flt - major);
+		trace_omx_fault(wanted->extent->space, address_of(wanted, from), got);
+	}
 	return got < 0 ? got : got ? 0 : -EFAULT;
 }
 
@@ -323,8 +326,10 @@ static int pin(const struct wanted *wanted, unsigned int from)
 	if (got > installed)
 		unpin_user_pages(page, got - installed);
 	atomic64_sub(count - installed, &space->mm->pinned_vm);
-	if (installed)
+	if (installed) {
 		count_pins(space->iface, installed);
+		trace_omx_pin(space, address_of(wanted, from), installed);
+	}
 	return got < 0 ? got : installed ? 0 : -EAGAIN;
 }
 

@@ -7,6 +7,7 @@
 #include "iface.h"
 #include "page_in.h"
 #include "space.h"
+#include "trace.h"
 
 /* Extents without pages stay a while: what was unmapped is often mapped anew. */
 #define EMPTY_DELAY	(HZ / 10)
@@ -115,6 +116,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 					    OMX_EXTENT_PAGES - 1);
 	spin_unlock_bh(&extent->lock);
 	if (dropped) {
+		trace_omx_invalidate(extent->space, range, dropped);
 		count_invalidation(extent->space->iface, range);
 		omx_count_add(extent->space->iface, PAGES_INVALIDATED, dropped);
 	}
@@ -206,8 +208,10 @@ static void unpin_stale(struct omx_extent *extent)
 	spin_unlock_bh(&extent->lock);
 	for (i = 0; i < count; i++)
 		give_back(extent->space, entry[i]);
-	if (count)
+	if (count) {
 		count_unpins(extent->space, count);
+		trace_omx_unpin(extent->space, extent->start, count);
+	}
 }
 
 void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
