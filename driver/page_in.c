@@ -11,6 +11,7 @@
 #include "lru.h"
 #include "page_in.h"
 #include "space.h"
+#include "trace.h"
 
 /*
  * How often a page may vanish between being faulted in and being looked up.
@@ -258,8 +259,10 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 					NULL, &locked);
 	if (locked)
 		mmap_read_unlock(mm);
-	if (got > 0)
+	if (got > 0) {
 		count_faults(wanted, from, got, current->maj_flt - major);
+		trace_omx_fault(wanted->extent->space, address_of(wanted, from), got);
+	}
 	return got < 0 ? got : got ? 0 : -EFAULT;
 }
 
@@ -376,8 +379,10 @@ static int pin(const struct wanted *wanted, unsigned int from)
 	if (got > installed)
 		unpin_user_pages(page, got - installed);
 	account_back(space, count - installed);
-	if (installed)
+	if (installed) {
 		count_pins(space->iface, installed);
+		trace_omx_pin(space, address_of(wanted, from), installed);
+	}
 	return got < 0 ? got : installed ? 0 : -EAGAIN;
 }
 

@@ -13,6 +13,7 @@
 #include "region.h"
 #include "rndv.h"
 #include "send.h"
+#include "trace.h"
 
 #define REPLY_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
@@ -159,6 +160,7 @@ static void add_request(struct omx_pull *pull,
 	body->pull = cpu_to_be32(pull->id);
 	body->wanted = cpu_to_be32(request->wanted);
 	body->frame_length = cpu_to_be16(pull->window.frame_length);
+	trace_omx_pull_ask(pull->ch, body);
 	__skb_queue_tail(out, skb);
 }
 
@@ -344,6 +346,7 @@ static void conclude(struct omx_pull *pull, u8 status)
 	event->channel = pull->ch->id;
 	event->status = status;
 	event->length = status == OMX_STATUS_OK ? pull->length : 0;
+	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->note);
 	let_others_ask(ep->iface);
@@ -595,6 +598,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
+	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);
 	error = enlist(pull);
 	if (error) {
 		omx_table_remove(&ep->pulls, pull->id);
@@ -638,6 +642,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	}
 	/* The transfer may run right here, in softirq: no helper is needed. */
 	atomic_inc(&ep->attending);
+	trace_omx_pull_begin(ch, ioc.remote_message, ioc.length);
 	error = take_region(ep, pull, &ioc);
 	if (!error)
 		error = start(ep, pull, ioc.status);
@@ -700,6 +705,13 @@ static u32 reply_id(const struct sk_buff *skb)
 	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
 
 	return be32_to_cpu(body->pull);
+}
+
+static u64 reply_offset(const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be64_to_cpu(body->offset);
 }
 
 static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb,
@@ -792,6 +804,7 @@ static bool park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 
 	want_pages(pull);
 	release_share(pull);
+	trace_omx_reply_parked(pull->ch, pull->message, offset, skb->len - parked_of(skb)->at);
 	omx_count(pull->ep->iface, REPLY_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, now_us());
@@ -862,6 +875,8 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	WRITE_ONCE(pull->ch->heard, jiffies);
 	parked_of(skb)->at = REPLY_HEADER;
 	spin_lock(&pull->lock);
+	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
+			       skb->len - REPLY_HEADER);
 	take_reply(pull, skb, &out);
 	complete = becomes_done(pull);
 	spin_unlock(&pull->lock);
@@ -890,6 +905,7 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		return;
 	}
 	WRITE_ONCE(pull->ch->heard, jiffies);
+	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
 	spin_lock(&pull->lock);
 	if (pull->state == ACTIVE &&
 	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
@@ -1032,7 +1048,9 @@ static void page_in(struct work_struct *work)
 	int error;
 
 	while (begin_step(pull, &offset, &length)) {
+		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
 		error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
 			end_step(pull);
 			continue;

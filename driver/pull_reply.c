@@ -14,6 +14,7 @@
 #include "region.h"
 #include "rndv.h"
 #include "send.h"
+#include "trace.h"
 
 #define REPLY_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
@@ -116,6 +117,7 @@ static int send_some(struct omx_iface *iface, struct request *request)
 	}
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
+	trace_omx_reply_sent(request->rndv->ch, request->rndv->id, offset, length);
 	omx_packet_xmit(iface, skb);
 	return frames;
 }
@@ -161,6 +163,7 @@ static void hold(struct omx_channel *ch, const struct omx_wire_pull *request, u8
 	body->offset = request->offset;
 	body->pull = request->pull;
 	body->flags = flags;
+	trace_omx_hold_sent(ch, be32_to_cpu(request->message), be64_to_cpu(request->offset), flags);
 	omx_packet_xmit(ch->ep->iface, skb);
 }
 
@@ -209,6 +212,7 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 		kfree_skb(skb);
 	} else {
 		omx_count(iface, PULL_PARKED);
+		trace_omx_pull_request_parked(rndv->ch, omx_packet_body(skb));
 		__skb_queue_tail(&rndv->parked, skb);
 		if (!rndv->paging) {
 			rndv->paging = true;
@@ -295,6 +299,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		return;
 	}
 	WRITE_ONCE(ch->heard, jiffies);
+	trace_omx_pull_request(ch, body);
 	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
 	if (rndv)
 		status = judge(iface, rndv, skb);
@@ -395,9 +400,13 @@ void omx_pull_reply_page_in(struct work_struct *work)
 {
 	struct omx_rndv *rndv = container_of(work, struct omx_rndv, page_in);
 	u64 offset, length;
+	int error;
 
-	while (begin_step(rndv, &offset, &length))
-		end_step(rndv, omx_region_page_in(rndv->region, offset, length,
-						  OMX_REGION_READ));
+	while (begin_step(rndv, &offset, &length)) {
+		trace_omx_page_in_begin(rndv->ch, rndv->id, false, offset, length);
+		error = omx_region_page_in(rndv->region, offset, length, OMX_REGION_READ);
+		trace_omx_page_in_end(rndv->ch, rndv->id, false, error);
+		end_step(rndv, error);
+	}
 	omx_rndv_put(rndv);
 }

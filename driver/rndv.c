@@ -9,6 +9,7 @@
 #include "region.h"
 #include "rndv.h"
 #include "send.h"
+#include "trace.h"
 
 void omx_rndv_put(struct omx_rndv *rndv)
 {
@@ -34,6 +35,7 @@ static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 {
 	stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
 	omx_table_remove(&ep->rndvs, rndv->id);
+	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
 	rndv->note->event.channel = rndv->ch->id;
 	rndv->note->event.status = status;
 	rndv->note->event.length = length;
@@ -90,6 +92,7 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 		stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
+		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
 		/* If the channel dies now, the note says so. */
 		omx_channel_send_one(ch, skb);
 		omx_channel_watch(ch);
@@ -151,6 +154,7 @@ static long send(struct omx_endpoint *ep, struct omx_channel *ch,
 
 	if (!rndv)
 		return -ENOMEM;
+	trace_omx_send_begin(ch, ioc->cookie, ioc->length);
 	error = take_region(ep, rndv, ioc);
 	refcount_inc(&rndv->ref);	/* once started it may end */
 	if (!error)
@@ -278,6 +282,7 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 
 	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0))
 		return false;
+	trace_omx_rndv_arrive(ch, event.remote_message, event.length);
 	omx_endpoint_notify_urgent(ch->ep);
 	consume_skb(skb);
 	return true;

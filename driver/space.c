@@ -8,6 +8,7 @@
 #include "lru.h"
 #include "page_in.h"
 #include "space.h"
+#include "trace.h"
 
 /* Extents without pages stay a while: what was unmapped is often mapped anew. */
 #define EMPTY_DELAY	(HZ / 10)
@@ -118,6 +119,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 			 OMX_COUNTER_UNPIN_INVALIDATED);
 	spin_unlock_bh(&extent->lock);
 	if (dropped) {
+		trace_omx_invalidate(extent->space, range, dropped);
 		count_invalidation(extent->space->iface, range);
 		omx_count_add(extent->space->iface, PAGES_INVALIDATED, dropped);
 	}
@@ -210,8 +212,10 @@ static void unpin_stale(struct omx_extent *extent)
 	spin_unlock_bh(&extent->lock);
 	for (i = 0; i < count; i++)
 		give_back(extent->space, entry[i]);
-	if (count)
+	if (count) {
 		count_unpins(extent->space, count);
+		trace_omx_unpin(extent->space, extent->start, count);
+	}
 }
 
 void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause)

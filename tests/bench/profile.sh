@@ -6,15 +6,16 @@
 #
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
 #                   [--offloads on|off] [--mtu M] [--instructions N] [--lines N]
+#                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
-transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60
+transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60 env=()
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--off.*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oe][fn].*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -30,6 +31,7 @@ while [ $# -gt 0 ]; do
 	--mtu) mtu=$2 ;;
 	--instructions) instructions=$2 ;;
 	--lines) lines=$2 ;;
+	--env) env+=("$2") ;;
 	*) usage ;;
 	esac
 	shift 2
@@ -59,7 +61,8 @@ chmod +x "$work/bin/qemu-system-x86_64"
 mkfifo "$work/trace"
 
 PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time --mtu "$mtu" \
-	"$here/profile_guest.sh" "$transport" "$offloads" "$kind" --sizes "$size" \
+	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "$kind" \
+	--sizes "$size" \
 	>"$work/lab.log" 2>&1 &
 lab=$!
 until [ -e "$work/out/ready" ]; do
