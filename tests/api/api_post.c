@@ -185,7 +185,20 @@ static void bad_arguments(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	CHECK(!request && !context);
 }
 
-/* Memory that is not there: an error, now or in the status; never a crash. */
+/*
+ * Memory that is not there: an error, now or in the status; never a crash.
+ * Of a large message, which is fetched when somebody receives it, on both sides.
+ */
+static void receive_bad_memory(omx_endpoint_t ep)
+{
+	char *buffer = allocate(1 << 20);
+	omx_request_t request;
+
+	MUST(omx_irecv(ep, buffer, 1 << 20, 930, EXACT, NULL, &request));
+	CHECK(finish(ep, &request).code == OMX_MESSAGE_ABORTED);
+	free(buffer);
+}
+
 static void bad_memory(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	static const size_t sizes[] = { 20, 3000, 30000, 1 << 20 };
@@ -231,6 +244,7 @@ static void server(void)
 			receive_one(ep, peer, call, i);
 	receive_unreported(ep, peer);
 	receive_synchronous(ep, peer);
+	receive_bad_memory(ep);
 	part(ep, peer);
 }
 
