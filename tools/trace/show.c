@@ -35,40 +35,50 @@ static const char *sides_text(const struct trace_message *message)
 	return message->source.seen ? "source" : "destination";
 }
 
-static void print_pages(const struct trace_side *side, FILE *out)
+static void print_page_in(const struct trace_side *side, const char *where, FILE *out)
 {
-	const char *and = " of ";
+	uint32_t pages = side->faulted + side->pinned - side->prepared;
 
-	if (side->faulted)
-		fprintf(out, "%s%" PRIu32 " pages", and, side->faulted);
-	if (side->pinned)
-		fprintf(out, "%s%" PRIu32 " pinned", side->faulted ? " and " : and,
-			side->pinned);
+	if (pages)
+		fprintf(out, "waiting for page-in of %" PRIu32 " pages at the %s", pages, where);
+	else
+		fprintf(out, "waiting for pages to be looked up at the %s", where);
+}
+
+static void print_preparing(const struct trace_side *side, const char *where, FILE *out)
+{
+	fprintf(out, "preparing at the %s", where);
+	if (side->prepared)
+		fprintf(out, " (%" PRIu32 " pages)", side->prepared);
 }
 
 static void print_phase(const struct trace_message *message, enum trace_phase phase,
 			FILE *out)
 {
 	static const char *const text[PHASES] = {
-		[PHASE_PREPARE_SOURCE] = "preparing at the source",
 		[PHASE_ANNOUNCE] = "announcing it",
 		[PHASE_WAIT_PROGRAM] = "waiting for the receiver to take it",
-		[PHASE_PREPARE_DESTINATION] = "preparing at the destination",
 		[PHASE_TRANSFER] = "transferring",
-		[PHASE_PAGE_SOURCE] = "waiting for page-in",
-		[PHASE_PAGE_DESTINATION] = "waiting for page-in",
 		[PHASE_FINISH] = "telling the source",
 	};
 
-	fprintf(out, "%" PRIu64 " us %s", message->spent[phase], text[phase]);
-	if (phase == PHASE_PAGE_SOURCE || phase == PHASE_PREPARE_SOURCE)
-		print_pages(&message->source, out);
-	if (phase == PHASE_PAGE_DESTINATION || phase == PHASE_PREPARE_DESTINATION)
-		print_pages(&message->destination, out);
-	if (phase == PHASE_PAGE_SOURCE)
-		fputs(" at the source", out);
-	if (phase == PHASE_PAGE_DESTINATION)
-		fputs(" at the destination", out);
+	fprintf(out, "%" PRIu64 " us ", message->spent[phase]);
+	switch (phase) {
+	case PHASE_PREPARE_SOURCE:
+		print_preparing(&message->source, "source", out);
+		break;
+	case PHASE_PREPARE_DESTINATION:
+		print_preparing(&message->destination, "destination", out);
+		break;
+	case PHASE_PAGE_SOURCE:
+		print_page_in(&message->source, "source", out);
+		break;
+	case PHASE_PAGE_DESTINATION:
+		print_page_in(&message->destination, "destination", out);
+		break;
+	default:
+		fputs(text[phase], out);
+	}
 }
 
 static void print_disturbances(const struct trace_message *message, FILE *out)
@@ -145,6 +155,7 @@ static struct json_object *describe_side(const struct trace_side *side)
 	json_add_u64(object, "page_ins", side->page_ins);
 	json_add_u64(object, "pages_faulted", side->faulted);
 	json_add_u64(object, "pages_pinned", side->pinned);
+	json_add_u64(object, "pages_prepared", side->prepared);
 	json_add_u64(object, "invalidations", side->invalidations);
 	json_add_u64(object, "pages_invalidated", side->invalidated);
 	return object;

@@ -278,6 +278,7 @@ static void take_task(struct trace_message *message, struct trace_side *side,
 {
 	side->faulted += task->faulted;
 	side->pinned += task->pinned;
+	side->prepared += task->faulted + task->pinned;
 	task->faulted = task->pinned = 0;
 	task->message = message;
 }

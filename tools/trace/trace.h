@@ -69,6 +69,7 @@ struct trace_side {
 	uint32_t page_ins;	/* steps of the driver's page-in work */
 	uint32_t faulted;	/* pages that were not resident */
 	uint32_t pinned;
+	uint32_t prepared;	/* of both, before the transfer could begin */
 	uint32_t invalidations, invalidated;	/* times; pages */
 };
 

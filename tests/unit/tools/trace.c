@@ -190,7 +190,9 @@ static void lost_events__are_counted(void)
 	fclose(out);
 	EXPECT(strstr(text, "message 12 02:00:00:00:00:01 endpoint 1 -> "
 			    "02:00:00:00:00:02 endpoint 3, 65536 bytes, 350 us: "));
-	EXPECT(strstr(text, "100 us waiting for page-in of 4 pages"));
+	EXPECT(strstr(text, "10 us preparing at the source (16 pages)"));
+	EXPECT(strstr(text, "100 us waiting for page-in of 4 pages at the source"));
+	EXPECT(strstr(text, "29 us waiting for page-in of 3 pages at the destination"));
 	EXPECT(strstr(text, "1234 events were lost"));
 	free(text);
 	trace_story_free(&story);
