@@ -191,24 +191,28 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 	link_runs(extent, wanted->first, wanted->count);
 }
 
-/* -EAGAIN: the pages changed, or had to be made dirty. */
+/* -EAGAIN: the pages have changed. */
 static int install_current(const struct wanted *wanted, const unsigned long *pfn,
 			   unsigned long seq)
 {
 	struct omx_extent *extent = wanted->extent;
 	struct page *clean[OMX_EXTENT_PAGES];
-	unsigned int count = 0;
-	bool current_ones;
+	unsigned int count = 0, pass;
+	bool valid;
 
-	spin_lock_bh(&extent->lock);
-	current_ones = is_current(wanted, seq);
-	if (current_ones)
-		count = take_clean(wanted, pfn, clean);
-	if (current_ones && !count)
-		install(wanted, pfn);
-	spin_unlock_bh(&extent->lock);
-	make_dirty(clean, count);
-	return current_ones && !count ? 0 : -EAGAIN;
+	/* The second pass finds dirty what the first has made so. */
+	for (pass = 0; pass < 2; pass++) {
+		spin_lock_bh(&extent->lock);
+		valid = is_current(wanted, seq);
+		count = valid ? take_clean(wanted, pfn, clean) : 0;
+		if (valid && !count)
+			install(wanted, pfn);
+		spin_unlock_bh(&extent->lock);
+		if (!count)
+			return valid ? 0 : -EAGAIN;
+		make_dirty(clean, count);
+	}
+	return -EAGAIN;
 }
 
 /* What is resident becomes present.  -EAGAIN: look again. */

@@ -927,7 +927,7 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 /* ---- page-in ---- */
 
-/* The pages that a parked frame waits for, all of them. */
+/* The pages that a parked frame waits for, all of them, and those behind. */
 static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length)
 {
 	struct sk_buff *skb = skb_peek(&pull->parked);
@@ -937,7 +937,8 @@ static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length
 		return false;
 	body = omx_packet_body(skb);
 	*offset = be64_to_cpu(body->offset) + parked_of(skb)->at - REPLY_HEADER;
-	*length = skb->len - parked_of(skb)->at;
+	*length = max_t(u64, skb->len - parked_of(skb)->at, omx_fault_step());
+	*length = min(*length, pull->length - *offset);
 	return true;
 }
 
@@ -994,8 +995,12 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
 	pull->parked_bytes = 0;
-	while ((skb = __skb_dequeue(&parked)))
+	while (skb_queue_empty(&pull->parked) && (skb = __skb_dequeue(&parked)))
 		take_reply(pull, skb, out);
+	/* One still waits, and so do those behind it. */
+	skb_queue_walk(&parked, skb)
+		pull->parked_bytes += skb->truesize;
+	skb_queue_splice_tail_init(&parked, &pull->parked);
 }
 
 static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
