@@ -57,6 +57,10 @@ struct receipt {
 static const struct option known[] = {
 	{ "serve", no_argument, NULL, 's' },
 	{ "uncached", no_argument, NULL, 'u' },
+	{ "absent-source", no_argument, NULL, 'a' },
+	{ "absent-destination", no_argument, NULL, 'd' },
+	{ "sizes", required_argument, NULL, 'l' },
+	{ "count", required_argument, NULL, 'n' },
 	{ 0 }
 };
 
@@ -626,24 +630,40 @@ static void measure_uncached(void)
 	absent(SOURCE, "pin", order);
 }
 
+/* For the profiler: nothing but this. */
+static void measure_again_and_again(struct order order, uint64_t count)
+{
+	for (; count > COUNT_MAX; count -= COUNT_MAX)
+		one_way(order);
+}
+
 /* ---- the command line ---- */
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: memory_peer [--uncached] --serve | HOST\n");
+	fprintf(stderr, "usage: memory_peer [--uncached] --serve\n"
+		"       memory_peer [--uncached] HOST\n"
+		"       memory_peer --absent-source | --absent-destination --sizes N"
+		" --count N HOST\n");
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
 	struct order end = { .kind = END };
+	struct order only = { .mode = OMX_MEMORY_UNPINNED };
 	bool server = false, uncached = false;
+	uint64_t count = 0;
 	int key;
 
 	while ((key = getopt_long(argc, argv, "", known, NULL)) >= 0) {
 		switch (key) {
 		case 's': server = true; break;
 		case 'u': uncached = true; break;
+		case 'a': only.absent[SOURCE] = 100; break;
+		case 'd': only.absent[DESTINATION] = 100; break;
+		case 'l': only.size = strtoull(optarg, NULL, 0); break;
+		case 'n': count = strtoull(optarg, NULL, 0); break;
 		default: usage();
 		}
 	}
@@ -656,7 +676,9 @@ int main(int argc, char **argv)
 		serve();
 	} else {
 		transport_connect(argv[optind]);
-		if (uncached)
+		if (only.size)
+			measure_again_and_again(only, count);
+		else if (uncached)
 			measure_uncached();
 		else
 			measure_cached();
