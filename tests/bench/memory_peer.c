@@ -15,38 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "memory_end.h"
 #include "meter.h"
-#include "omx_peer.h"
 #include "transport.h"
 
-#define KIB		UINT64_C(1024)
-#define MIB		(KIB * KIB)
-#define PAGE		(4 * KIB)
 #define COUNT_MAX	64
 #define WARMUP		2	/* of those counts */
 #define PARAMETERS	"/sys/module/omx/parameters/"
-
-enum kind { PINGPONG, ONE_WAY, END };
-
-/* A measurement of two; also the message by which the client orders it. */
-struct order {
-	uint64_t kind, size, count, mode;
-	uint64_t fresh;			/* PINGPONG: buffers are mapped anew for each message */
-	uint64_t absent[2];		/* ONE_WAY, by side: how many of a hundred pages */
-	uint64_t touch;			/* ONE_WAY: the program touches all pages first */
-	uint64_t eager;			/* ONE_WAY: short messages are not pulled */
-};
-
-enum side { SOURCE, DESTINATION };
-
-struct buffer {
-	char *base;
-	uint64_t size;
-	bool shared;			/* pages outlive MADV_DONTNEED */
-};
 
 /* What the receiver tells of one message. */
 struct receipt {
@@ -57,171 +34,12 @@ struct receipt {
 static const struct option known[] = {
 	{ "serve", no_argument, NULL, 's' },
 	{ "uncached", no_argument, NULL, 'u' },
+	{ "absent-source", no_argument, NULL, 'a' },
+	{ "absent-destination", no_argument, NULL, 'd' },
+	{ "sizes", required_argument, NULL, 'l' },
+	{ "count", required_argument, NULL, 'n' },
 	{ 0 }
 };
-
-/* ---- buffers ---- */
-
-static void touch(const struct buffer *buffer, bool write)
-{
-	volatile char *p = buffer->base;
-	uint64_t i;
-
-	for (i = 0; i < buffer->size; i += PAGE) {
-		if (write)
-			p[i] = 'x';
-		else
-			(void)p[i];
-	}
-}
-
-static void map(struct buffer *buffer)
-{
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS, fd = -1;
-
-	if (buffer->shared) {
-		flags = MAP_SHARED;
-		fd = memfd_create("source", 0);
-		if (fd < 0 || ftruncate(fd, (off_t)buffer->size) < 0)
-			err(1, "memfd");
-	}
-	buffer->base = mmap(NULL, buffer->size, PROT_READ | PROT_WRITE, flags, fd, 0);
-	if (buffer->base == MAP_FAILED)
-		err(1, "buffers");
-	if (fd >= 0)
-		close(fd);
-	madvise(buffer->base, buffer->size, MADV_NOHUGEPAGE);
-}
-
-static struct buffer make_buffer(uint64_t size, bool shared)
-{
-	struct buffer buffer = { .size = size, .shared = shared };
-
-	map(&buffer);
-	touch(&buffer, true);
-	return buffer;
-}
-
-static void free_buffer(struct buffer *buffer)
-{
-	munmap(buffer->base, buffer->size);
-}
-
-/* So many of a hundred pages, evenly spread, are no longer mapped. */
-static void drop(const struct buffer *buffer, uint64_t percent)
-{
-	uint64_t i;
-
-	if (percent == 100) {
-		if (madvise(buffer->base, buffer->size, MADV_DONTNEED) < 0)
-			err(1, "MADV_DONTNEED");
-		return;
-	}
-	for (i = 0; i < buffer->size / PAGE; i++)
-		if ((i + 1) * percent / 100 != i * percent / 100)
-			madvise(buffer->base + i * PAGE, PAGE, MADV_DONTNEED);
-}
-
-/* What this program computed, whoever else ran meanwhile. */
-static uint64_t own_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
-}
-
-/* ---- messages of buffers, by region in mode permanent ---- */
-
-struct end {
-	struct buffer buffer;
-	uint32_t access;
-	omx_region_t region;
-};
-
-static omx_region_t declare(const struct buffer *buffer, uint64_t size, uint32_t access,
-			    omx_memory_mode_t mode)
-{
-	omx_seg_t seg = { .ptr = buffer->base, .len = size };
-	omx_region_t region;
-
-	check("declare", omx_region_declare(ep, &seg, 1, access, mode, &region));
-	return region;
-}
-
-static void declare_end(struct end *end, const struct order *order)
-{
-	if (order->mode == OMX_MEMORY_PERMANENT)
-		end->region = declare(&end->buffer, order->size, end->access,
-				      OMX_MEMORY_PERMANENT);
-}
-
-static void release_end(struct end *end)
-{
-	if (end->region)
-		check("release", omx_region_release(ep, end->region));
-	end->region = NULL;
-}
-
-static struct end make_end(const struct order *order, uint32_t access)
-{
-	bool shared = access == OMX_REGION_SEND && order->absent[SOURCE];
-	struct end end = { .buffer = make_buffer(order->size, shared), .access = access };
-
-	declare_end(&end, order);
-	return end;
-}
-
-static void free_end(struct end *end)
-{
-	release_end(end);
-	free_buffer(&end->buffer);
-}
-
-/* Returns the time that touching took, which is no part of any mode. */
-static uint64_t renew_end(struct end *end, const struct order *order)
-{
-	uint64_t start, touching;
-
-	release_end(end);
-	free_buffer(&end->buffer);
-	map(&end->buffer);
-	start = own_ns();
-	touch(&end->buffer, true);
-	touching = own_ns() - start;
-	declare_end(end, order);
-	return touching;
-}
-
-static omx_request_t post_send(const struct end *end, const struct order *order)
-{
-	bool pulled = order->kind == ONE_WAY && !order->eager;
-	omx_request_t request;
-
-	if (end->region)
-		check("send", omx_region_isend(ep, end->region, order->size, peer, MATCH,
-					       NULL, &request));
-	else if (pulled)
-		check("send", omx_issend(ep, end->buffer.base, order->size, peer, MATCH,
-					 NULL, &request));
-	else
-		check("send", omx_isend(ep, end->buffer.base, order->size, peer, MATCH,
-					NULL, &request));
-	return request;
-}
-
-static omx_request_t post_receive(const struct end *end, const struct order *order)
-{
-	omx_request_t request;
-
-	if (end->region)
-		check("receive", omx_region_irecv(ep, end->region, order->size, MATCH,
-						  ~UINT64_C(0), NULL, &request));
-	else
-		check("receive", omx_irecv(ep, end->buffer.base, order->size, MATCH,
-					   ~UINT64_C(0), NULL, &request));
-	return request;
-}
 
 /* ---- ping-pong ---- */
 
@@ -394,9 +212,9 @@ static void give_order(const struct order *order)
 
 static uint64_t how_often(uint64_t size)
 {
-	uint64_t count = 12 * MIB / size;
+	uint64_t count = 16 * MIB / size;
 
-	return WARMUP + (count < 3 ? 3 : count > 30 ? 30 : count);
+	return WARMUP + (count < 5 ? 5 : count > 30 ? 30 : count);
 }
 
 static void say(const char *table, const char *name, uint64_t size, double ns)
@@ -626,24 +444,40 @@ static void measure_uncached(void)
 	absent(SOURCE, "pin", order);
 }
 
+/* For the profiler: nothing but this. */
+static void measure_again_and_again(struct order order, uint64_t count)
+{
+	for (; count > COUNT_MAX; count -= COUNT_MAX)
+		one_way(order);
+}
+
 /* ---- the command line ---- */
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: memory_peer [--uncached] --serve | HOST\n");
+	fprintf(stderr, "usage: memory_peer [--uncached] --serve\n"
+		"       memory_peer [--uncached] HOST\n"
+		"       memory_peer --absent-source | --absent-destination --sizes N"
+		" --count N HOST\n");
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
 	struct order end = { .kind = END };
+	struct order only = { .mode = OMX_MEMORY_UNPINNED };
 	bool server = false, uncached = false;
+	uint64_t count = 0;
 	int key;
 
 	while ((key = getopt_long(argc, argv, "", known, NULL)) >= 0) {
 		switch (key) {
 		case 's': server = true; break;
 		case 'u': uncached = true; break;
+		case 'a': only.absent[SOURCE] = 100; break;
+		case 'd': only.absent[DESTINATION] = 100; break;
+		case 'l': only.size = strtoull(optarg, NULL, 0); break;
+		case 'n': count = strtoull(optarg, NULL, 0); break;
 		default: usage();
 		}
 	}
@@ -656,7 +490,9 @@ int main(int argc, char **argv)
 		serve();
 	} else {
 		transport_connect(argv[optind]);
-		if (uncached)
+		if (only.size)
+			measure_again_and_again(only, count);
+		else if (uncached)
 			measure_uncached();
 		else
 			measure_cached();
