@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_COLLAPSE
@@ -131,21 +130,6 @@ const struct act act_thp = {
 
 /* ---- migration ---------------------------------------------------------------------- */
 
-/* Every other page to the other node, where there are two. */
-static void move_to(struct arena *arena, int node)
-{
-	void *page[64];
-	int nodes[64], status[64];
-	unsigned int i;
-
-	for (i = 0; i < 64; i++) {
-		page[i] = act_start(arena) +
-			  random_below(&arena->random, act_size(arena) / PAGE) * PAGE;
-		nodes[i] = node;
-	}
-	syscall(SYS_move_pages, 0, 64ul, page, nodes, status, 2 /* MPOL_MF_MOVE */);
-}
-
 /*
  * Soft offlining moves a page's contents to another page, on any machine; the
  * old one is not used again, so few of them.
@@ -154,10 +138,6 @@ static void migrate(struct arena *arena)
 {
 	unsigned int i;
 
-	if (!access("/sys/devices/system/node/node1", F_OK)) {
-		move_to(arena, 1);
-		move_to(arena, 0);
-	}
 	for (i = 0; i < 3; i++)
 		madvise(act_start(arena) +
 			random_below(&arena->random, act_size(arena) / PAGE) * PAGE, PAGE,

@@ -17,6 +17,8 @@ struct act {
 	void (*restore)(struct arena *arena);
 	/* At the end of the round: did it harm anybody? */
 	void (*check)(struct arena *arena);
+	/* After all rounds. */
+	void (*over)(void);
 	bool file;			/* of a file mapping */
 	bool rear;			/* from somewhere up to the end */
 	bool few;			/* of a few pages: it takes long */
@@ -25,7 +27,7 @@ struct act {
 extern const struct act act_munmap, act_dontneed, act_churn, act_free, act_mremap, act_map_over;
 extern const struct act act_mprotect, act_truncate;
 extern const struct act act_fork_parent, act_fork_child;
-extern const struct act act_ksm, act_thp, act_migrate, act_swap;
+extern const struct act act_ksm, act_thp, act_migrate, act_move_pages, act_swap;
 extern const struct act act_userfault;
 
 extern const struct act *const acts[];

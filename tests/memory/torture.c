@@ -737,6 +737,8 @@ static void run_all(void)
 		for (state = 0; state < STATES; state++)
 			if (!options.state || !strcmp(options.state, states[state]))
 				run_state(act, state);
+		if (acts[act]->over && !options.server)
+			acts[act]->over();
 	}
 }
 
