@@ -4,12 +4,9 @@
 
 #include <linux/mempolicy.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static uint64_t moved;
 
 static const char *no_node(void)
 {
@@ -59,7 +56,6 @@ static void between_nodes(struct arena *arena)
 	bool another = sometimes(arena, 40);
 	unsigned int i, times = 1 + random_below(&arena->random, 3);
 	int first = random_below(&arena->random, 2);
-	uint64_t before = vmstat("pgmigrate_success");
 	pthread_t thread;
 
 	if (another)
@@ -68,16 +64,9 @@ static void between_nodes(struct arena *arena)
 		(i / 2 % 2 ? bind_all : move_each)(arena, (first + i) % 2);
 	if (another)
 		CHECK(!pthread_join(thread, NULL));
-	moved += vmstat("pgmigrate_success") - before;
-}
-
-/* Otherwise nothing has been tried. */
-static void some_moved(void)
-{
-	printf("%-12s %llu pages have moved\n", act_move_pages.name, (unsigned long long)moved);
-	CHECK(moved, "no page has ever moved");
 }
 
 const struct act act_move_pages = {
-	.name = "move_pages", .missing = no_node, .act = between_nodes, .over = some_moved,
+	.name = "move_pages", .missing = no_node, .act = between_nodes,
+	.vmstat = "pgmigrate_success",
 };

@@ -62,7 +62,7 @@ static void ksm_check(struct arena *arena)
 
 const struct act act_ksm = {
 	.name = "ksm", .missing = no_ksm, .prepare = ksm_prepare, .act = ksm_merge,
-	.check = ksm_check,
+	.check = ksm_check, .vmstat = "cow_ksm",
 };
 
 /* ---- huge pages --------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void thp_check(struct arena *arena)
 
 const struct act act_thp = {
 	.name = "thp", .missing = no_thp, .prepare = thp_prepare, .act = collapse_and_split,
-	.check = thp_check,
+	.check = thp_check, .vmstat = "thp_collapse_alloc",
 };
 
 /* ---- migration ---------------------------------------------------------------------- */
@@ -146,7 +146,9 @@ static void migrate(struct arena *arena)
 		write_file("/proc/sys/vm/compact_memory", "1");
 }
 
-const struct act act_migrate = { .name = "migrate", .act = migrate };
+const struct act act_migrate = {
+	.name = "migrate", .act = migrate, .vmstat = "pgmigrate_success",
+};
 
 /* ---- swap --------------------------------------------------------------------------- */
 
@@ -171,4 +173,6 @@ static void swap_out(struct arena *arena)
 		CHECK(!madvise(act_start(arena), act_size(arena), MADV_PAGEOUT), "%m");
 }
 
-const struct act act_swap = { .name = "swap", .missing = no_swap, .act = swap_out };
+const struct act act_swap = {
+	.name = "swap", .missing = no_swap, .act = swap_out, .vmstat = "pswpout",
+};

@@ -58,7 +58,7 @@ static void lazy_free(struct arena *arena)
 	hostage_take(arena, act_size(arena));
 }
 
-const struct act act_free = { .name = "free", .act = lazy_free };
+const struct act act_free = { .name = "free", .act = lazy_free, .vmstat = "pglazyfreed" };
 
 /* ---- access is lost ---------------------------------------------------------------- */
 

@@ -17,11 +17,10 @@ struct act {
 	void (*restore)(struct arena *arena);
 	/* At the end of the round: did it harm anybody? */
 	void (*check)(struct arena *arena);
-	/* After all rounds. */
-	void (*over)(void);
 	bool file;			/* of a file mapping */
 	bool rear;			/* from somewhere up to the end */
 	bool few;			/* of a few pages: it takes long */
+	const char *vmstat;		/* what the kernel counts when it does that */
 };
 
 extern const struct act act_munmap, act_dontneed, act_churn, act_free, act_mremap, act_map_over;
