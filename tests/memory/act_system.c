@@ -146,8 +146,13 @@ static void migrate(struct arena *arena)
 		write_file("/proc/sys/vm/compact_memory", "1");
 }
 
+static const char *not_root(void)
+{
+	return geteuid() ? "not allowed" : NULL;
+}
+
 const struct act act_migrate = {
-	.name = "migrate", .act = migrate, .vmstat = "pgmigrate_success",
+	.name = "migrate", .missing = not_root, .act = migrate, .vmstat = "pgmigrate_success",
 };
 
 /* ---- swap --------------------------------------------------------------------------- */
