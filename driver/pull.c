@@ -157,6 +157,7 @@ static void start_over(struct omx_pull *pull)
 	give_back(pull, pull->window.outstanding - pull->released);
 	pull->released = 0;
 	pull->dropped = 0;
+	omx_copies_wait(&pull->copies);		/* the same bytes come again */
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 }
 
@@ -253,6 +254,8 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	struct omx_event *event = &pull->note->event;
 	struct omx_endpoint *ep = pull->ep;
 
+	if (unlikely(!list_empty(&pull->copies.list)))
+		omx_copies_abandon(&pull->copies);
 	leave(pull);
 	event->channel = pull->ch->id;
 	event->status = status;
@@ -372,6 +375,8 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
 	INIT_WORK(&pull->page_in, omx_pull_page_in);
+	omx_copies_init(&pull->copies, ep->iface);
+	INIT_WORK(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, timer_fired, 0);
 	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
@@ -427,6 +432,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	if (pull->region->mode != OMX_OVERLAP)
 		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
+	pull->copies.wanted = omx_copy_pays(pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
@@ -632,8 +638,17 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	}
 }
 
+/* What an engine is to copy with; NULL: nothing. */
+static struct omx_copies *copies_of(struct omx_pull *pull)
+{
+	if (likely(!pull->copies.wanted))
+		return NULL;
+	omx_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
+	return &pull->copies;
+}
+
 /* False: its page is absent. */
-static bool take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *skb,
+static bool take_frame(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 		       int skb_offset, u32 length, struct sk_buff_head *out)
 {
 	struct omx_iface *iface = pull->ep->iface;
@@ -650,7 +665,8 @@ static bool take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *
 	case OMX_PULL_NEW:
 		break;
 	}
-	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, length);
+	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, length,
+				copies_of(pull));
 	if (error == -EAGAIN)
 		return false;
 	if (!error)
@@ -694,6 +710,11 @@ void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 	bool complete = pull->state == OMX_PULL_ACTIVE &&
 			omx_pull_window_done(&pull->window);
 
+	if (complete && unlikely(!list_empty(&pull->copies.list)) &&
+	    !omx_pull_poll_copies(pull)) {
+		omx_pull_want_copies(pull);
+		complete = false;
+	}
 	if (complete)
 		pull->state = OMX_PULL_DONE;
 	spin_unlock(&pull->lock);

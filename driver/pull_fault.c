@@ -109,6 +109,7 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	struct sk_buff_head parked;
 	struct sk_buff *skb;
 
+	omx_copies_wait(&pull->copies);		/* part of a frame may have had its page */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
 	pull->parked_bytes = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A message that is pulled, for the files that do it: pull.c, pull_fault.c
- * when pages are absent, pull_local.c when the sender is on this host.
+ * when pages are absent, pull_copy.c when a DMA engine copies, pull_local.c
+ * when the sender is on this host.
  */
 #ifndef OMX_PULL_PRIVATE_H
 #define OMX_PULL_PRIVATE_H
@@ -14,6 +15,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "copy.h"
 #include "pull.h"
 #include "pull_window.h"
 #include "region.h"
@@ -23,7 +25,7 @@ struct omx_note;
 
 /*
  * References: one while it is in progress, given up by who concludes it, and
- * one of its page-in work while that is queued or runs.
+ * one of each of its works while that is queued or runs.
  */
 struct omx_pull {
 	u32 id;
@@ -62,6 +64,10 @@ struct omx_pull {
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
 	struct work_struct page_in;
+
+	bool settling;			/* settle is queued or runs */
+	struct omx_copies copies;	/* of whoever concludes it once it is DONE */
+	struct work_struct settle;
 };
 
 static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull, dropped));
@@ -121,8 +127,15 @@ void omx_pull_want_pages(struct omx_pull *pull);
  */
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb);
 
-/* ---- pull_fault.c, pull_local.c, process context ---- */
+/* ---- pull_copy.c, under pull->lock, when the last frame is there ---- */
+/* Waits a moment for the engine.  True: all is copied. */
+bool omx_pull_poll_copies(struct omx_pull *pull);
+/* Queues the work that waits longer. */
+void omx_pull_want_copies(struct omx_pull *pull);
+
+/* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
 void omx_pull_page_in(struct work_struct *work);
+void omx_pull_settle(struct work_struct *work);
 /* Process to process, one copy, done when it returns. */
 void omx_pull_locally(struct omx_pull *pull);
 

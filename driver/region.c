@@ -5,6 +5,7 @@
 #include <linux/uaccess.h>
 
 #include "buffer.h"
+#include "copy.h"
 #include "endpoint.h"
 #include "fault.h"
 #include "iface.h"
@@ -596,8 +597,24 @@ static int copy_to_page(const struct omx_region_cursor *cursor,
 	return error;
 }
 
+/* By the engine, which may take less, or by us. */
+static int copy_in(const struct omx_region_cursor *cursor, struct sk_buff *skb,
+		   int from, u32 *length, struct omx_copies *copies)
+{
+	if (unlikely(copies)) {
+		u32 taken = omx_copy_start(copies, cursor, skb, from, *length);
+
+		if (taken) {
+			*length = taken;
+			return 0;
+		}
+	}
+	return copy_to_page(cursor, skb, from, *length);
+}
+
 int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
-		    const struct sk_buff *skb, int skb_offset, u32 length)
+		    struct sk_buff *skb, int skb_offset, u32 length,
+		    struct omx_copies *copies)
 {
 	int error = 0;
 	u32 n;
@@ -612,7 +629,7 @@ int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		spin_lock(&extent->lock);
 		n = min(length, usable(cursor));
 		if (n)
-			error = copy_to_page(cursor, skb, skb_offset, n);
+			error = copy_in(cursor, skb, skb_offset, &n, copies);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;

@@ -16,6 +16,7 @@
 #include "omx_abi.h"
 #include "space.h"
 
+struct omx_copies;
 struct omx_endpoint;
 struct omx_iface;
 
@@ -114,8 +115,12 @@ int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 /* -ENOENT: the region is withdrawn. */
 int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 		    u32 length);
-/* Copies length bytes at skb_offset into the region. */
+/*
+ * Copies length bytes at skb_offset into the region.  With copies, part of it
+ * may still be copied by an engine when it returns, even if it fails.
+ */
 int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
-		    const struct sk_buff *skb, int skb_offset, u32 length);
+		    struct sk_buff *skb, int skb_offset, u32 length,
+		    struct omx_copies *copies);
 
 #endif

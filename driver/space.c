@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "copy.h"
 #include "iface.h"
 #include "lru.h"
 #include "page_in.h"
@@ -57,6 +58,10 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 	unsigned int dropped = 0, stale = 0, i;
 
 	lockdep_assert_held(&extent->lock);
+	if (unlikely(extent->copy)) {
+		omx_copy_wait(extent->copy);
+		extent->copy = 0;
+	}
 	for (i = first; i <= last; i++) {
 		unsigned long entry = extent->entry[i];
 

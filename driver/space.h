@@ -16,7 +16,7 @@
  * meanwhile is not installed (mmu_interval_read_retry()).
  *
  * An invalidation takes extent->lock, so it waits for copies in progress and
- * comes before the next.  Frames handed to a device hold their own reference
+ * comes before the next; those of an engine it waits for besides.  Frames handed to a device hold their own reference
  * on the page.
  *
  * Unpinned regions of an endpoint share its space; one that is pinned has a
@@ -59,6 +59,7 @@ struct omx_extent {
 	bool dead;			/* taken out of its space */
 	bool untidy;			/* in space->untidy */
 	u64 generation;			/* counts invalidations, so that others may remember pages */
+	u64 copy;			/* number of the last one into it by an engine; 0: landed */
 	u16 present;
 	u16 pinned;			/* stale ones included */
 	unsigned long entry[OMX_EXTENT_PAGES];

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # What runs in the guest: the user part built out of tree in build/user and
-# installed in build/root, the driver in a copy in build/driver-VERSION, the
-# lab's own two programs in build/lab. Only what changed is built again.
+# installed in build/root, the driver in a copy in build/driver-VERSION and a
+# module of the tests likewise, the lab's own two programs in build/lab. Only
+# what changed is built again.
 
 jobs=$(nproc)
 
@@ -14,6 +15,7 @@ build_parts() {
 	build_lab_programs
 	[ "$opt_module" = yes ] || return 0
 	build_driver
+	build_engine
 	build_user
 }
 
@@ -44,6 +46,13 @@ loudly() {
 build_driver() {
 	copy_sources "$top/driver" "$driver_build"
 	loudly "the driver for $kver" make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
+}
+
+# A module of the tests', for kernels that can have it.
+build_engine() {
+	engine_build=$build/engine-$kver
+	copy_sources "$vm/cases/memory/engine" "$engine_build"
+	loudly "the tests' DMA engine" make -C "$headers" "${kernel_make[@]}" M="$engine_build" modules
 }
 
 # copy_sources FROM TO: newer files only, and nothing that FROM has no more.

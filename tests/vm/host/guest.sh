@@ -54,6 +54,7 @@ make_run_directory() {
 snapshot_build() {
 	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
 	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
+	[ ! -e "${engine_build:-}/omx_engine.ko" ] || cp "$engine_build/omx_engine.ko" "$run/"
 }
 
 write_config() {
