@@ -212,7 +212,7 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 		endpoint_free(ep);
 		return ERR_PTR(error);
 	}
-	ep->space = omx_space_create(ep->iface, false);
+	ep->space = omx_space_create(ep->iface, NULL, false);
 	if (!ep->space) {
 		omx_endpoint_close(ep);
 		return ERR_PTR(-ENOMEM);

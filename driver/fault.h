@@ -15,6 +15,7 @@
 
 #include <linux/errno.h>
 #include <linux/ktime.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -39,8 +40,23 @@ static inline u8 omx_fault_status(int error)
 	return error == -ENOMEM ? OMX_STATUS_NO_MEMORY : OMX_STATUS_FAULT;
 }
 
+/*
+ * What one endpoint has paged in at a time; more of its works wait for these,
+ * however long they take, and those of other endpoints do not.  Its spaces
+ * have references, and works have some of those.
+ */
+struct omx_fault_share {
+	refcount_t ref;
+	struct workqueue_struct *queue;
+};
+
+/* Process context, no work of the share.  NULL: out of memory. */
+struct omx_fault_share *omx_fault_share_create(void);
+void omx_fault_share_put(struct omx_fault_share *share);
+struct omx_fault_share *omx_fault_share_hold(struct omx_fault_share *share);
+
 /* Any context.  False: it is queued already. */
-bool omx_fault_queue(struct work_struct *work);
+bool omx_fault_queue(struct omx_fault_share *share, struct work_struct *work);
 
 /*
  * For measurement only: what a source does once the pages of a request are
@@ -49,7 +65,7 @@ bool omx_fault_queue(struct work_struct *work);
  */
 bool omx_fault_may_resume(ktime_t asked);
 
-int omx_fault_init(void);
+/* No work is left when it returns; no endpoint may be open. */
 void omx_fault_exit(void);
 
 #endif

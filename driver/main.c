@@ -97,9 +97,6 @@ static int __init omx_init(void)
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
-	error = omx_fault_init();
-	if (error)
-		goto exit_lru;
 	omx_copy_init();
 	omx_offload_init();
 	error = omx_iface_init();
@@ -117,8 +114,6 @@ exit_iface:
 exit_offload:
 	omx_offload_exit();
 	omx_copy_exit();
-	omx_fault_exit();
-exit_lru:
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();

@@ -33,7 +33,7 @@ void omx_pull_want_copies(struct omx_pull *pull)
 		return;
 	pull->settling = true;
 	refcount_inc(&pull->ref);
-	omx_fault_queue(&pull->settle);
+	omx_fault_queue(pull->region->space->share, &pull->settle);
 }
 
 /* True: look again, once page-in has brought these bytes if there are any. */

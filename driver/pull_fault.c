@@ -17,7 +17,7 @@ void omx_pull_want_pages(struct omx_pull *pull)
 		return;
 	pull->paging = true;
 	refcount_inc(&pull->ref);
-	omx_fault_queue(&pull->page_in);
+	omx_fault_queue(pull->region->space->share, &pull->page_in);
 }
 
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)

@@ -214,7 +214,7 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 		if (!rndv->paging) {
 			rndv->paging = true;
 			refcount_inc(&rndv->ref);
-			omx_fault_queue(&rndv->page_in);
+			omx_fault_queue(rndv->region->space->share, &rndv->page_in);
 		}
 	}
 	spin_unlock(&rndv->lock);

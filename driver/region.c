@@ -70,7 +70,8 @@ static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
 		return ERR_PTR(-EFAULT);
 	if (!is_pinned_mode(mode))
 		return omx_space_hold(ep->space);
-	return omx_space_create(ep->iface, mode == OMX_PERMANENT) ?: ERR_PTR(-ENOMEM);
+	return omx_space_create(ep->iface, ep->space, mode == OMX_PERMANENT) ?:
+	       ERR_PTR(-ENOMEM);
 }
 
 static struct omx_region *region_alloc(struct omx_endpoint *ep,
@@ -347,7 +348,7 @@ static long prefetch_later(struct omx_space *space, u64 address, u64 length,
 	prefetch->address = address;
 	prefetch->length = length;
 	prefetch->how = how;
-	omx_fault_queue(&prefetch->work);
+	omx_fault_queue(space->share, &prefetch->work);
 	return 0;
 }
 

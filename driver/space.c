@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "copy.h"
+#include "fault.h"
 #include "iface.h"
 #include "lru.h"
 #include "page_in.h"
@@ -318,17 +319,25 @@ static void space_release(struct work_struct *work)
 	tidy(&space->tidy.work);
 	xa_destroy(&space->extents);
 	mmdrop(space->mm);
+	omx_fault_share_put(space->share);
 	omx_iface_put(space->iface);
 	mutex_destroy(&space->lock);
 	kfree(space);
 }
 
-struct omx_space *omx_space_create(struct omx_iface *iface, bool permanent)
+struct omx_space *omx_space_create(struct omx_iface *iface,
+				   const struct omx_space *other, bool permanent)
 {
 	struct omx_space *space = kzalloc(sizeof(*space), GFP_KERNEL_ACCOUNT);
 
 	if (!space)
 		return NULL;
+	space->share = other ? omx_fault_share_hold(other->share) :
+			       omx_fault_share_create();
+	if (!space->share) {
+		kfree(space);
+		return NULL;
+	}
 	refcount_set(&space->ref, 1);
 	space->mm = current->mm;
 	mmgrab(space->mm);

@@ -33,6 +33,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+struct omx_fault_share;
 struct omx_iface;
 
 #define OMX_EXTENT_PAGES	64
@@ -69,6 +70,7 @@ struct omx_space {
 	refcount_t ref;
 	struct mm_struct *mm;		/* mm_count held */
 	struct omx_iface *iface;	/* referenced: counters */
+	struct omx_fault_share *share;	/* referenced: who pages in */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* not to be given up for others */
 	atomic_t prefetches;		/* that nobody waits for */
@@ -80,8 +82,12 @@ struct omx_space {
 };
 
 /* ---- process context ---- */
-/* Of the current program.  NULL: out of memory. */
-struct omx_space *omx_space_create(struct omx_iface *iface, bool permanent);
+/*
+ * Of the current program.  Pages in by the share of `other`, one of the same
+ * endpoint, if that is not NULL.  NULL: out of memory.
+ */
+struct omx_space *omx_space_create(struct omx_iface *iface,
+				   const struct omx_space *other, bool permanent);
 
 /* How omx_space_page_in() does it. */
 #define OMX_PAGES_WRITE		0x1	/* for writing to them */
