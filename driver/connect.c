@@ -96,7 +96,7 @@ static void timer_fired(struct timer_list *timer)
 static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
 					 const struct omx_ioc_connect *ioc)
 {
-	struct omx_connect *connect = kzalloc(sizeof(*connect), GFP_KERNEL);
+	struct omx_connect *connect = kzalloc(sizeof(*connect), GFP_KERNEL_ACCOUNT);
 
 	if (!connect)
 		return NULL;
@@ -137,7 +137,7 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 	connect = connect_alloc(ep, &ioc);
 	if (!connect)
 		return -ENOMEM;
-	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL);
+	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL_ACCOUNT);
 	if (error) {
 		kfree(connect->note);
 		kfree(connect);

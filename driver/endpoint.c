@@ -76,7 +76,7 @@ static void destroy_tables(struct omx_endpoint *ep)
 static struct omx_endpoint *endpoint_alloc(struct net *net,
 					   const struct omx_ioc_open *open)
 {
-	struct omx_endpoint *ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	struct omx_endpoint *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
 	u32 ms = open->timeout_ms ?: OMX_TIMEOUT_DEFAULT_MS;
 
 	if (!ep)

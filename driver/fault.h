@@ -13,6 +13,7 @@
 #ifndef OMX_FAULT_H
 #define OMX_FAULT_H
 
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/refcount.h>
@@ -25,6 +26,9 @@
 #define OMX_PARKED_REQUESTS_MAX	32
 #define OMX_PARKED_FRAMES_MAX	128
 #define OMX_PARKED_BYTES_MAX	(1 << 20)
+/* By all transfers of an endpoint; each may park one request in any case. */
+#define OMX_PARKED_BYTES_ALL	(16 << 20)
+#define OMX_PARKED_REQUESTS_ALL	2048
 
 /*
  * How far to page in when the bytes up to need_end of a transfer are needed:
@@ -41,19 +45,30 @@ static inline u8 omx_fault_status(int error)
 }
 
 /*
- * What one endpoint has paged in at a time; more of its works wait for these,
- * however long they take, and those of other endpoints do not.  Its spaces
- * have references, and works have some of those.
+ * What one endpoint has paged in at a time, and keeps until it is; more of its
+ * works wait for these, however long they take, and those of other endpoints do
+ * not.  Its spaces have references, and whoever pages in has one of a space.
  */
 struct omx_fault_share {
 	refcount_t ref;
 	struct workqueue_struct *queue;
+	atomic_t parked_bytes;		/* frames of its pulls */
+	atomic_t parked_requests;	/* for what it sends */
 };
 
 /* Process context, no work of the share.  NULL: out of memory. */
 struct omx_fault_share *omx_fault_share_create(void);
 void omx_fault_share_put(struct omx_fault_share *share);
 struct omx_fault_share *omx_fault_share_hold(struct omx_fault_share *share);
+
+/* Any context.  Charges n unless that is too much. */
+static inline bool omx_fault_charge(atomic_t *charged, int n, int max)
+{
+	if (atomic_add_return(n, charged) <= max)
+		return true;
+	atomic_sub(n, charged);
+	return false;
+}
 
 /* Any context.  False: it is queued already. */
 bool omx_fault_queue(struct omx_fault_share *share, struct work_struct *work);

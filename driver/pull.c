@@ -185,7 +185,6 @@ void omx_pull_put(struct omx_pull *pull)
 		return;
 	omx_region_cursor_end(&pull->cursor);
 	omx_region_cursor_end(&pull->ahead);
-	__skb_queue_purge(&pull->parked);
 	if (pull->region)
 		omx_region_put(pull->region);
 	omx_channel_put(pull->ch);
@@ -198,6 +197,7 @@ static void leave(struct omx_pull *pull)
 	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
 
 	timer_delete(&pull->timer);
+	omx_pull_drop_parked(pull);
 	give_back(pull, pull->window.outstanding - pull->released);
 	spin_lock_bh(&pulls->lock);
 	list_del_init(&pull->in_schedule);
@@ -358,7 +358,7 @@ static struct sk_buff *make_notify(struct omx_pull *pull)
 static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *ch,
 				   const struct omx_ioc_pull *ioc)
 {
-	struct omx_pull *pull = kzalloc(sizeof(*pull), GFP_KERNEL);
+	struct omx_pull *pull = kzalloc(sizeof(*pull), GFP_KERNEL_ACCOUNT);
 
 	if (!pull)
 		return NULL;
@@ -465,7 +465,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 					      OMX_REGION_WRITE);
 	if (prepared == -ENOMEM)
 		return prepared;	/* there may be enough later */
-	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
+	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);

@@ -19,6 +19,7 @@
 struct omx_channel;
 struct omx_endpoint;
 struct omx_iface;
+struct omx_rndv;
 struct sk_buff;
 struct work_struct;
 
@@ -30,6 +31,8 @@ void omx_pulls_destroy(struct omx_endpoint *ep);
 
 /* Any context. */
 void omx_pulls_fail(struct omx_channel *ch, u8 status);
+/* rndv->lock held: the message has ended, its requests need not wait. */
+void omx_pull_drop_requests(struct omx_rndv *rndv);
 
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);

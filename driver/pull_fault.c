@@ -20,20 +20,74 @@ void omx_pull_want_pages(struct omx_pull *pull)
 	omx_fault_queue(pull->region->space->share, &pull->page_in);
 }
 
+/* The bytes of a parked frame, or several, that wait. */
+static u64 waits_from(struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be64_to_cpu(body->offset) + omx_parked_of(skb)->at - OMX_REPLY_HEADER;
+}
+
+static u64 waits_to(struct sk_buff *skb)
+{
+	return waits_from(skb) + skb->len - omx_parked_of(skb)->at;
+}
+
+static bool is_parked(const struct omx_pull *pull, struct sk_buff *skb)
+{
+	struct sk_buff *parked;
+
+	skb_queue_walk(&pull->parked, parked)
+		if (waits_from(parked) <= waits_from(skb) && waits_to(parked) >= waits_to(skb))
+			return true;
+	return false;
+}
+
+static atomic_t *parked_by_all(const struct omx_pull *pull)
+{
+	return &pull->region->space->share->parked_bytes;
+}
+
+static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
+{
+	return skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
+	       pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX &&
+	       omx_fault_charge(parked_by_all(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
+}
+
+static void park(struct omx_pull *pull, struct sk_buff *skb)
+{
+	pull->parked_bytes += skb->truesize;
+	__skb_queue_tail(&pull->parked, skb);
+}
+
+static struct sk_buff *unpark(struct omx_pull *pull, struct sk_buff_head *parked)
+{
+	struct sk_buff *skb = __skb_dequeue(parked);
+
+	if (skb) {
+		pull->parked_bytes -= skb->truesize;
+		atomic_sub(skb->truesize, parked_by_all(pull));
+	}
+	return skb;
+}
+
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 {
 	u64 block;
 
 	omx_pull_want_pages(pull);
+	if (is_parked(pull, skb)) {
+		omx_count(pull->ep->iface, DROP_PULL_DUPLICATE);
+		return false;
+	}
 	omx_pull_release_share(pull);
 	trace_omx_reply_parked(pull->ch, pull->message, offset, skb->len - omx_parked_of(skb)->at);
 	omx_count(pull->ep->iface, REPLY_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
-	if (skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
-	    pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX) {
-		pull->parked_bytes += skb->truesize;
-		__skb_queue_tail(&pull->parked, skb);
+	if (may_park(pull, skb)) {
+		park(pull, skb);
 		return true;
 	}
 	omx_count(pull->ep->iface, DROP_PULL_FAULT);
@@ -41,6 +95,15 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 	return false;
 }
 
+void omx_pull_drop_parked(struct omx_pull *pull)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&pull->lock);
+	while ((skb = unpark(pull, &pull->parked)))
+		kfree_skb(skb);
+	spin_unlock_bh(&pull->lock);
+}
 
 /* ---- page-in ---- */
 
@@ -48,15 +111,36 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length)
 {
 	struct sk_buff *skb = skb_peek(&pull->parked);
-	const struct omx_wire_pull_reply *body;
 
 	if (!skb)
 		return false;
-	body = omx_packet_body(skb);
-	*offset = be64_to_cpu(body->offset) + omx_parked_of(skb)->at - OMX_REPLY_HEADER;
-	*length = max_t(u64, skb->len - omx_parked_of(skb)->at, omx_fault_step());
+	*offset = waits_from(skb);
+	*length = max(waits_to(skb) - *offset, omx_fault_step());
 	*length = min(*length, pull->length - *offset);
 	return true;
+}
+
+static bool was_dropped(const struct omx_pull *pull, u64 block)
+{
+	return pull->dropped & 1 << block % OMX_PULL_BLOCKS &&
+	       pull->window.block[block % OMX_PULL_BLOCKS].missing;
+}
+
+/* All were dropped, so what they need is not known but for their block. */
+static bool step_to_dropped(const struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	const struct omx_pull_window *window = &pull->window;
+	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
+	u64 block;
+
+	for (block = window->first_block; block < window->next_block; block++) {
+		if (!was_dropped(pull, block))
+			continue;
+		*offset = block * block_length;
+		*length = min(block_length, pull->length - *offset);
+		return true;
+	}
+	return false;
 }
 
 /* From where page_in has been towards the goal. */
@@ -89,6 +173,7 @@ static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length)
 	lockdep_assert_held(&pull->lock);
 	return pull->state == OMX_PULL_ACTIVE &&
 	       (step_to_parked(pull, offset, length) ||
+		step_to_dropped(pull, offset, length) ||
 		step_ahead(pull, offset, length));
 }
 
@@ -112,12 +197,9 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	omx_copies_wait(&pull->copies);		/* part of a frame may have had its page */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
-	pull->parked_bytes = 0;
-	while (skb_queue_empty(&pull->parked) && (skb = __skb_dequeue(&parked)))
+	while (skb_queue_empty(&pull->parked) && (skb = unpark(pull, &parked)))
 		omx_pull_take_reply(pull, skb, out);
 	/* One still waits, and so do those behind it. */
-	skb_queue_walk(&parked, skb)
-		pull->parked_bytes += skb->truesize;
 	skb_queue_splice_tail_init(&parked, &pull->parked);
 }
 
@@ -128,9 +210,7 @@ static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 	u64 block;
 
 	for (block = window->first_block; block < window->next_block; block++) {
-		u16 bit = 1 << block % OMX_PULL_BLOCKS;
-
-		if (!(pull->dropped & bit) || !window->block[block % OMX_PULL_BLOCKS].missing)
+		if (!was_dropped(pull, block))
 			continue;
 		omx_pull_window_again(window, block, omx_pull_now_us(), &request);
 		omx_pull_ask_again(pull, &request, out);

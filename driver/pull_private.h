@@ -123,9 +123,13 @@ void omx_pull_put(struct omx_pull *pull);
 void omx_pull_want_pages(struct omx_pull *pull);
 /*
  * Puts what is left of a frame aside until its page comes.  False: there is
- * too much of it already; it is to be dropped, and asked for again then.
+ * too much of it already, or the same waits; it is to be dropped.
  */
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb);
+
+/* ---- pull_fault.c, without any lock ---- */
+/* It is DONE: gives back what it keeps. */
+void omx_pull_drop_parked(struct omx_pull *pull);
 
 /* ---- pull_copy.c, under pull->lock, when the last frame is there ---- */
 /* Waits a moment for the engine.  True: all is copied. */

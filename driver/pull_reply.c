@@ -196,6 +196,40 @@ static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 	return false;
 }
 
+static atomic_t *parked_by_all(const struct omx_rndv *rndv)
+{
+	return &rndv->region->space->share->parked_requests;
+}
+
+/* Charges it if so.  One request of each message may, for it to go on. */
+static bool may_park(const struct omx_rndv *rndv)
+{
+	u32 parked = skb_queue_len(&rndv->parked);
+
+	if (rndv->ended || parked >= OMX_PARKED_REQUESTS_MAX)
+		return false;
+	return omx_fault_charge(parked_by_all(rndv), 1,
+				parked ? OMX_PARKED_REQUESTS_ALL : INT_MAX);
+}
+
+static void take_parked(struct omx_rndv *rndv, struct sk_buff_head *parked)
+{
+	lockdep_assert_held(&rndv->lock);
+	__skb_queue_head_init(parked);
+	if (skb_queue_empty(&rndv->parked))
+		return;
+	atomic_sub(skb_queue_len(&rndv->parked), parked_by_all(rndv));
+	skb_queue_splice_init(&rndv->parked, parked);
+}
+
+void omx_pull_drop_requests(struct omx_rndv *rndv)
+{
+	struct sk_buff_head parked;
+
+	take_parked(rndv, &parked);
+	__skb_queue_purge(&parked);
+}
+
 /* Consumes skb. */
 static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 {
@@ -205,7 +239,7 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 	spin_lock(&rndv->lock);
 	if (merge(rndv, skb)) {
 		consume_skb(skb);
-	} else if (rndv->ended || skb_queue_len(&rndv->parked) >= OMX_PARKED_REQUESTS_MAX) {
+	} else if (!may_park(rndv)) {
 		kfree_skb(skb);
 	} else {
 		omx_count(iface, PULL_PARKED);
@@ -354,21 +388,15 @@ static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length)
 	return more;
 }
 
-static void take_parked(struct omx_rndv *rndv, struct sk_buff_head *parked)
-{
-	__skb_queue_head_init(parked);
-	spin_lock_bh(&rndv->lock);
-	skb_queue_splice_init(&rndv->parked, parked);
-	spin_unlock_bh(&rndv->lock);
-}
-
 /* Pages have come, or never will: goes on with the transfer. */
 static void end_step(struct omx_rndv *rndv, int error)
 {
 	struct sk_buff_head parked;
 	struct sk_buff *skb;
 
+	spin_lock_bh(&rndv->lock);
 	take_parked(rndv, &parked);
+	spin_unlock_bh(&rndv->lock);
 	if (error)
 		rndv->goal = 0;		/* nothing is read ahead of a hole */
 	while ((skb = __skb_dequeue(&parked))) {

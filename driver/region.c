@@ -157,7 +157,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	}
 	/* Once it has a number another thread may destroy it. */
 	refcount_inc(&region->ref);
-	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL);
+	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		put_now(region);
 	ioc.region = region->id;
@@ -338,7 +338,7 @@ static long prefetch_later(struct omx_space *space, u64 address, u64 length,
 	/* More than that is no hint any more. */
 	if (!atomic_add_unless(&space->prefetches, 1, PREFETCHES_MAX))
 		return 0;
-	prefetch = kmalloc(sizeof(*prefetch), GFP_KERNEL);
+	prefetch = kmalloc(sizeof(*prefetch), GFP_KERNEL_ACCOUNT);
 	if (!prefetch) {
 		atomic_dec(&space->prefetches);
 		return -ENOMEM;

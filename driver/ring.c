@@ -47,7 +47,7 @@ void omx_ring_destroy(struct omx_ring *ring)
 
 struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie)
 {
-	struct omx_note *note = kzalloc(sizeof(*note), GFP_KERNEL);
+	struct omx_note *note = kzalloc(sizeof(*note), GFP_KERNEL_ACCOUNT);
 
 	if (!note)
 		return NULL;

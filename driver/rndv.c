@@ -15,7 +15,6 @@ void omx_rndv_put(struct omx_rndv *rndv)
 {
 	if (!refcount_dec_and_test(&rndv->ref))
 		return;
-	__skb_queue_purge(&rndv->parked);
 	if (rndv->region)
 		omx_region_put(rndv->region);
 	omx_channel_put(rndv->ch);
@@ -26,6 +25,7 @@ static void stop(struct omx_rndv *rndv)
 {
 	spin_lock_bh(&rndv->lock);
 	rndv->ended = true;
+	omx_pull_drop_requests(rndv);
 	spin_unlock_bh(&rndv->lock);
 }
 
@@ -82,7 +82,7 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	struct sk_buff *skb;
 	int error;
 
-	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL);
+	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	skb = make_packet(ch, ioc, rndv->id);
@@ -118,7 +118,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 				   const struct omx_ioc_send_rndv *ioc)
 {
-	struct omx_rndv *rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);
+	struct omx_rndv *rndv = kzalloc(sizeof(*rndv), GFP_KERNEL_ACCOUNT);
 
 	if (!rndv)
 		return NULL;
