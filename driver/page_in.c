@@ -13,10 +13,7 @@
 #include "space.h"
 #include "trace.h"
 
-/*
- * How often a page may vanish between being faulted in and being looked up.
- * Pages that no lookup ever finds (special mappings) end here too.
- */
+/* How often a page may vanish between being faulted in and being looked up. */
 #define TRIES_MAX	1000
 
 /* Pages of one extent that are wanted, and how. */
@@ -215,15 +212,23 @@ static int install_current(const struct wanted *wanted, const unsigned long *pfn
 	return -EAGAIN;
 }
 
-/* What is resident becomes present.  -EAGAIN: look again. */
-static int translate(const struct wanted *wanted)
+/*
+ * What is resident becomes present.  -EAGAIN: look again.  -EFAULT: also, the
+ * page that was faulted in (or none: wanted->count) is none to look up, as in
+ * mappings that may be written but not read: it never will be.
+ */
+static int translate(const struct wanted *wanted, unsigned int faulted)
 {
 	unsigned long pfn[OMX_EXTENT_PAGES];
 	unsigned long seq;
 	int error;
 
 	error = snapshot(wanted, pfn, &seq);
-	return error ?: install_current(wanted, pfn, seq);
+	if (error)
+		return error;
+	if (faulted < wanted->count && pfn[faulted] & HMM_PFN_ERROR)
+		return -EFAULT;
+	return install_current(wanted, pfn, seq);
 }
 
 static void count_faults(const struct wanted *wanted, unsigned int from,
@@ -394,7 +399,7 @@ static int pin(const struct wanted *wanted, unsigned int from)
 
 static int fill(const struct wanted *wanted)
 {
-	unsigned int tries, missing;
+	unsigned int faulted = wanted->count, tries, missing;
 	int error;
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
@@ -406,12 +411,13 @@ static int fill(const struct wanted *wanted)
 		if (wanted->how & OMX_PAGES_PIN) {
 			error = pin(wanted, missing);
 		} else {
-			error = translate(wanted);
+			error = translate(wanted, faulted);
 			missing = first_missing(wanted);
 			if (!error && missing < wanted->count) {
 				if (!(wanted->how & OMX_PAGES_FAULT))
 					return 0;
 				error = fault_in(wanted, missing);
+				faulted = missing;
 			}
 		}
 		if (error && error != -EAGAIN)

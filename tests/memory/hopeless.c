@@ -25,17 +25,21 @@ struct defect {
 	size_t offset, length;
 	int protection;			/* -1: not mapped */
 	bool can_send;
+	bool may_work;			/* as the mode has it; quickly in any case */
 };
 
 static const struct defect defects[] = {
-	{ "a hole of a page in the middle", 150 * PAGE, PAGE, -1, false },
-	{ "a hole at the start", 0, 2 * PAGE, -1, false },
-	{ "a hole at the end", 299 * PAGE, PAGE, -1, false },
-	{ "nothing mapped at all", 0, LENGTH, -1, false },
-	{ "no access to a page", 77 * PAGE, PAGE, PROT_NONE, false },
-	{ "no access at all", 0, LENGTH, PROT_NONE, false },
-	{ "a page that is only readable", 200 * PAGE, PAGE, PROT_READ, true },
-	{ "only readable", 0, LENGTH, PROT_READ, true },
+	{ "a hole of a page in the middle", 150 * PAGE, PAGE, -1, false, false },
+	{ "a hole at the start", 0, 2 * PAGE, -1, false, false },
+	{ "a hole at the end", 299 * PAGE, PAGE, -1, false, false },
+	{ "nothing mapped at all", 0, LENGTH, -1, false, false },
+	{ "no access to a page", 77 * PAGE, PAGE, PROT_NONE, false, false },
+	{ "no access at all", 0, LENGTH, PROT_NONE, false, false },
+	{ "a page that is only readable", 200 * PAGE, PAGE, PROT_READ, true, false },
+	{ "only readable", 0, LENGTH, PROT_READ, true, false },
+	/* Who pins can write to it, who looks it up cannot. */
+	{ "a page that is only writable", 90 * PAGE, PAGE, PROT_WRITE, false, true },
+	{ "only writable", 0, LENGTH, PROT_WRITE, false, true },
 };
 
 static uint8_t *defective(const struct defect *defect)
@@ -70,7 +74,7 @@ static void one(const struct defect *defect, bool from_server, uint8_t *good)
 		      defect->name, omx_strerror(here), omx_strerror(there));
 		if (options.server)
 			verify(memory, LENGTH, match);
-	} else {
+	} else if (!defect->may_work || here != OMX_SUCCESS || there != OMX_SUCCESS) {
 		CHECK(here == OMX_MESSAGE_ABORTED ||
 		      (here == OMX_CANCELLED && there == OMX_MESSAGE_ABORTED),
 		      "%s, %s: \"%s\" here, \"%s\" there", defect->name,
