@@ -60,6 +60,7 @@
 	X(UNPIN_RELEASED,	"page unpinned: no longer needed") \
 	X(UNPIN_LIMIT,		"page unpinned: limit reached by others") \
 	X(UNPIN_SHRINK,		"page unpinned: system short of memory") \
+	X(EXTENTS_NOW,		"extents of 64 translations now") \
 	X(EXTENT_MADE,		"extent of 64 translations made") \
 	X(FAULT_MINOR_SOURCE,	"fault, minor, source") \
 	X(FAULT_MAJOR_SOURCE,	"fault, major, source") \

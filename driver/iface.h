@@ -41,6 +41,7 @@ struct omx_iface {
 	struct net_device *dev;
 	netdevice_tracker dev_tracker;
 	struct omx_counters __percpu *counters;
+	atomic_long_t extents;		/* now */
 	atomic_long_t pages_pinned;	/* now */
 	long pages_pinned_peak;
 	u32 index;			/* in its namespace's table */

@@ -90,8 +90,10 @@ static bool hold(struct omx_extent *extent)
 
 static void put(struct omx_extent *extent)
 {
-	omx_space_put(extent->space);
+	struct omx_space *space = extent->space;
+
 	omx_extent_put(extent);
+	omx_space_put(space);	/* last: the module stays as long as it has one */
 }
 
 /*

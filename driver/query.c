@@ -153,6 +153,8 @@ int omx_query_endpoint_info(struct net *net, void __user *arg)
 static u64 value_of(struct omx_iface *iface, unsigned int counter)
 {
 	switch (counter) {
+	case OMX_COUNTER_EXTENTS_NOW:
+		return atomic_long_read(&iface->extents);
 	case OMX_COUNTER_PAGES_PINNED_NOW:
 		return atomic_long_read(&iface->pages_pinned);
 	case OMX_COUNTER_PAGES_PINNED_PEAK:

@@ -16,6 +16,8 @@
 #define EMPTY_DELAY	(HZ / 10)
 
 static struct workqueue_struct *tidy_queue;
+/* Of its own, not of kmalloc: 11 bytes for each page instead of 16. */
+static struct kmem_cache *extent_cache;
 
 /* ---- invalidation ---- */
 
@@ -138,10 +140,16 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 
 /* ---- extents ---- */
 
+static void extent_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(extent_cache, container_of(rcu, struct omx_extent, rcu));
+}
+
 void omx_extent_put(struct omx_extent *extent)
 {
+	/* Not kfree_rcu(): rcu_barrier() does not wait for that everywhere. */
 	if (refcount_dec_and_test(&extent->ref))
-		kfree_rcu(extent, rcu);
+		call_rcu(&extent->rcu, extent_free);
 }
 
 struct omx_extent *omx_extent_get(struct omx_space *space, u64 address)
@@ -158,7 +166,7 @@ struct omx_extent *omx_extent_get(struct omx_space *space, u64 address)
 
 static struct omx_extent *extent_create(struct omx_space *space, u64 address)
 {
-	struct omx_extent *extent = kzalloc(sizeof(*extent), GFP_KERNEL_ACCOUNT);
+	struct omx_extent *extent = kmem_cache_zalloc(extent_cache, GFP_KERNEL);
 	int error;
 
 	lockdep_assert_held(&space->lock);
@@ -172,17 +180,18 @@ static struct omx_extent *extent_create(struct omx_space *space, u64 address)
 					     extent->start, OMX_EXTENT_SIZE,
 					     &notifier_ops);
 	if (error) {
-		kfree(extent);
+		kmem_cache_free(extent_cache, extent);
 		return ERR_PTR(error);
 	}
 	error = xa_err(xa_store(&space->extents, address / OMX_EXTENT_SIZE, extent,
 				GFP_KERNEL_ACCOUNT));
 	if (error) {
 		mmu_interval_notifier_remove(&extent->notifier);
-		kfree(extent);
+		kmem_cache_free(extent_cache, extent);
 		return ERR_PTR(error);
 	}
 	omx_lru_add(extent);
+	atomic_long_inc(&space->iface->extents);
 	omx_count(space->iface, EXTENT_MADE);
 	return extent;
 }
@@ -265,6 +274,7 @@ static void extent_erase(struct omx_extent *extent)
 	forget(extent, 0, OMX_EXTENT_PAGES - 1, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
 	omx_lru_remove(extent);
+	atomic_long_dec(&space->iface->extents);
 	mmu_interval_notifier_remove(&extent->notifier);
 	unpin_stale(extent);
 	omx_extent_put(extent);
@@ -374,11 +384,19 @@ void omx_space_put_now(struct omx_space *space)
 
 int omx_space_init(void)
 {
+	extent_cache = KMEM_CACHE(omx_extent, SLAB_ACCOUNT);
+	if (!extent_cache)
+		return -ENOMEM;
 	tidy_queue = alloc_workqueue("omx_tidy", WQ_UNBOUND, 0);
-	return tidy_queue ? 0 : -ENOMEM;
+	if (tidy_queue)
+		return 0;
+	kmem_cache_destroy(extent_cache);
+	return -ENOMEM;
 }
 
 void omx_space_exit(void)
 {
 	destroy_workqueue(tidy_queue);
+	rcu_barrier();		/* extent_free() */
+	kmem_cache_destroy(extent_cache);
 }
