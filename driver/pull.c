@@ -273,7 +273,7 @@ void omx_pull_end(struct omx_pull *pull, u8 status)
 	bool mine;
 
 	spin_lock_bh(&pull->lock);
-	mine = pull->state == OMX_PULL_ACTIVE;
+	mine = pull->state == OMX_PULL_ACTIVE || pull->state == OMX_PULL_LOCAL;
 	if (mine)
 		pull->state = OMX_PULL_DONE;
 	spin_unlock_bh(&pull->lock);
@@ -422,11 +422,22 @@ static int enlist(struct omx_pull *pull)
 	return error;
 }
 
-static void pull_from_peer(struct omx_pull *pull)
+void omx_pull_end_if_missed(struct omx_pull *pull)
 {
 	struct omx_channel *ch = pull->ch;
-	struct sk_buff_head out;
 	u8 dead = 0;
+
+	spin_lock_bh(&ch->lock);
+	if (ch->dead || list_empty(&pull->in_channel))
+		dead = ch->dead ?: OMX_STATUS_ABORTED;
+	spin_unlock_bh(&ch->lock);
+	if (dead)
+		omx_pull_end(pull, dead);
+}
+
+static void pull_from_peer(struct omx_pull *pull)
+{
+	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
 	if (pull->region->mode != OMX_OVERLAP)
@@ -442,13 +453,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(timeout_us(pull)));
 	spin_unlock(&pull->lock);
 	xmit(pull, &out);
-	/* Who failed the channel's pulls while it was STARTING has missed it. */
-	spin_lock(&ch->lock);
-	if (ch->dead || list_empty(&pull->in_channel))
-		dead = ch->dead ?: OMX_STATUS_ABORTED;
-	spin_unlock(&ch->lock);
-	if (dead)
-		omx_pull_end(pull, dead);
+	omx_pull_end_if_missed(pull);
 	local_bh_enable();
 	rcu_read_unlock();
 }

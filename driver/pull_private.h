@@ -22,6 +22,7 @@
 #include "wire.h"
 
 struct omx_note;
+struct omx_rndv;
 
 /*
  * References: one while it is in progress, given up by who concludes it, and
@@ -48,6 +49,7 @@ struct omx_pull {
 	enum {
 		OMX_PULL_STARTING,	/* the ioctl still has it to itself */
 		OMX_PULL_ACTIVE,
+		OMX_PULL_LOCAL,		/* page_in copies it from a sender on this host */
 		OMX_PULL_DONE,		/* whoever sets it concludes */
 	} state;
 	struct omx_pull_window window;
@@ -68,6 +70,10 @@ struct omx_pull {
 	bool settling;			/* settle is queued or runs */
 	struct omx_copies copies;	/* of whoever concludes it once it is DONE */
 	struct work_struct settle;
+
+	/* LOCAL, of page_in alone; `ahead` is in the source then */
+	struct omx_rndv *source;	/* referenced */
+	bool lacks_source;		/* else pages to write to */
 };
 
 static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull, dropped));
@@ -116,6 +122,8 @@ void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 void omx_pull_conclude(struct omx_pull *pull, u8 status);
 /* Ends a pull from outside unless it ends by itself right now. */
 void omx_pull_end(struct omx_pull *pull, u8 status);
+/* Who failed the channel's pulls while it was STARTING has missed it.  RCU read lock held. */
+void omx_pull_end_if_missed(struct omx_pull *pull);
 void omx_pull_put(struct omx_pull *pull);
 
 /* ---- pull_fault.c, under pull->lock ---- */
@@ -140,7 +148,10 @@ void omx_pull_want_copies(struct omx_pull *pull);
 /* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
 void omx_pull_page_in(struct work_struct *work);
 void omx_pull_settle(struct work_struct *work);
-/* Process to process, one copy, done when it returns. */
+/*
+ * Process to process, one copy, done when it returns; if pages of the sender
+ * are absent, later, since the sender may never have them.
+ */
 void omx_pull_locally(struct omx_pull *pull);
 
 #endif

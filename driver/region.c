@@ -12,7 +12,7 @@
 #include "region.h"
 #include "rndv.h"
 
-/* Pages copied, or paged in, between two looks at signals and the scheduler. */
+/* Pages copied between two looks at signals and the scheduler. */
 #define BATCH		512
 /*
  * Translated ahead of the first request for them if they are resident: a bit
@@ -702,7 +702,7 @@ static int copy_page_out(struct omx_region_cursor *from, u64 most,
 }
 
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
-			    u64 length)
+			    u64 length, u64 *done)
 {
 	struct omx_region_cursor source, target;
 	unsigned int i = 0;
@@ -713,19 +713,15 @@ int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 	omx_region_cursor_init(&source, from, OMX_REGION_READ);
 	omx_region_cursor_init(&target, to, OMX_REGION_WRITE);
 	while (source.offset < length && !error) {
-		u64 left = length - source.offset;
-
-		error = copy_page_out(&source, left, &target);
-		if (error == -EAGAIN)
-			error = page_in(from, source.offset, min(left, AHEAD),
-					how_to_page_in(from, OMX_REGION_READ));
-		if (++i % BATCH)
+		error = copy_page_out(&source, length - source.offset, &target);
+		if (++i % BATCH || error)
 			continue;
 		cond_resched();
 		if (fatal_signal_pending(current))
 			error = -EINTR;
 	}
 	omx_region_cursor_end(&source);
+	*done = source.offset;
 	/* Pairs with withdraw(): what was written since shows it. */
 	smp_rmb();
 	if (!error && READ_ONCE(from->withdrawn))

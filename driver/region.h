@@ -79,11 +79,13 @@ int omx_region_prepare(struct omx_region *region, u64 length, u8 access);
  */
 void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access);
 /*
- * Copies the first length bytes into the caller's own region; sleeps.
- * -ENOENT: they may be others, the region was withdrawn meanwhile.
+ * Copies the first length bytes into the caller's own region; sleeps, for
+ * nobody's pages but the caller's.  -EAGAIN: a page to read is absent, *done
+ * bytes have been copied; -ENOENT: they may be others, the region was
+ * withdrawn meanwhile.
  */
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
-			    u64 length);
+			    u64 length, u64 *done);
 void omx_regions_destroy(struct omx_endpoint *ep);
 
 /* ---- process context, anybody's ---- */
