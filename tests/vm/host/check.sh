@@ -11,11 +11,15 @@
 
 usage_check() {
 	cat <<END
-usage: ./lab check [GROUP...]
+usage: ./lab check [--debug] [GROUP...]
 
 Runs all tests, or those of the groups: $(groups).
 The last line is "N passed, N failed, N skipped"; logs are in build/logs.
 What runs on Linux $uml_series is skipped until ./lab run --kernel $uml_series has built it.
+
+  --debug    only what runs in guests with the stock kernel, and there with one
+             that checks itself, which is built at first; tests have
+             $debug_slowness times the time
 END
 }
 
@@ -23,13 +27,17 @@ cases=${LAB_CASES:-$vm/cases}
 passed=0 failed=0 skipped=0
 
 groups() {
-	[ -n "${LAB_CASES:-}" ] || printf 'build unit '
+	[ -n "${LAB_CASES:-}" ] || [ "$default_debug" = yes ] || printf 'build unit '
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
 cmd_check() {
 	local group list
-	[[ ${1:-} != -* ]] || { usage_check && return; }
+	case ${1:-} in
+	--debug) default_debug=yes && shift ;;
+	-h | --help) usage_check && return ;;
+	-*) usage_error "unknown option $1" ;;
+	esac
 	list=("$@")
 	[ $# -gt 0 ] || read -ra list <<<"$(groups)"
 	for group in "${list[@]}"; do
@@ -144,10 +152,13 @@ list_runs() {
 	for file in "$cases/$1"/*; do
 		[ -f "$file" ] && [ -x "$file" ] || continue
 		limit=$(sed -n 's/^# timeout: *//p' "$file" | head -n 1)
+		limit=${limit:-120}
+		[ "$default_debug" = no ] || limit=$((limit * debug_slowness))
 		{ grep '^# lab:' "$file" || echo '# lab:'; } | sed 's/^# lab: *//' |
 			while read -r options; do
+				[ "$default_debug" = no ] || [[ $options != *--host* && $options != *--kernel* ]] || continue
 				printf '%s\t%s\t%s\t%s\n' "$options" "$1/$(basename "$file" .sh)" \
-					"$file" "${limit:-120}"
+					"$file" "$limit"
 			done
 	done
 }
