@@ -133,6 +133,17 @@ static void free_acked(struct sk_buff_head *freed)
 		napi_consume_skb(skb, 1);
 }
 
+/*
+ * The peer is alive.  Not if it acknowledges less than it did: it has given
+ * our channel up and made a new one, on which nothing of ours will ever be in
+ * order.  (Acks that overtook each other say so too, once.)
+ */
+static void note_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
+{
+	if (ack_flow != ch->tx.flow || (s32)(ack - ch->tx.acked) >= 0)
+		ch->heard = jiffies;
+}
+
 static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 		     struct sk_buff_head *out, struct sk_buff_head *freed)
 {
@@ -328,7 +339,7 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		kfree_skb(skb);
 		return;
 	}
-	ch->heard = jiffies;
+	note_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
 	if (sequence->ack_flow)
 		take_ack(ch, be16_to_cpu(sequence->ack_flow),
 			 be32_to_cpu(sequence->ack),
@@ -364,7 +375,7 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	spin_lock(&ch->lock);
 	if (!ch->dead) {
-		ch->heard = jiffies;
+		note_heard(ch, be16_to_cpu(ack->flow), acked);
 		if (ack->flow) {
 			take_ack(ch, be16_to_cpu(ack->flow), acked,
 				 be16_to_cpu(ack->window), &out, &freed);

@@ -127,6 +127,7 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_WAIT,		omx_endpoint_wait),
 	RUN(OMX_IOC_WAKEUP,		wakeup),
 	RUN(OMX_IOC_KICK,		kick),
+	RUN(OMX_IOC_PREFETCH,		omx_region_prefetch),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

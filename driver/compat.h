@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/local_lock.h>
 #include <linux/mm.h>
+#include <linux/shrinker.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
@@ -36,6 +37,17 @@ static inline void omx_vm_flags_clear(struct vm_area_struct *vma, unsigned long 
 #define omx_vm_flags_clear	vm_flags_clear
 #endif
 
+/* 6.5 dropped the argument for VMAs. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define omx_get_user_pages_remote(mm, start, count, flags, pages, locked) \
+	get_user_pages_remote(mm, start, count, flags, pages, NULL, locked)
+#define omx_pin_user_pages_remote(mm, start, count, flags, pages, locked) \
+	pin_user_pages_remote(mm, start, count, flags, pages, NULL, locked)
+#else
+#define omx_get_user_pages_remote	get_user_pages_remote
+#define omx_pin_user_pages_remote	pin_user_pages_remote
+#endif
+
 /* 6.13 brought hrtimer_setup(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void omx_hrtimer_setup(struct hrtimer *timer,
@@ -54,6 +66,43 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_wq
 #else
 #define omx_system_wq		system_percpu_wq
+#endif
+
+/* 6.6 made it a flag that pages are faulted in which NUMA balancing has hidden. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define OMX_FOLL_NUMA			0
+#else
+#define OMX_FOLL_NUMA			FOLL_HONOR_NUMA_FAULT
+#endif
+
+/* 6.7 allocates them. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+struct omx_shrinker {
+	struct shrinker shrinker;
+};
+
+#define omx_shrinker_register(s, name, count, scan)	({	\
+	(s)->shrinker.count_objects = (count);			\
+	(s)->shrinker.scan_objects = (scan);			\
+	(s)->shrinker.seeks = DEFAULT_SEEKS;			\
+	register_shrinker(&(s)->shrinker, name);		\
+})
+#define omx_shrinker_unregister(s)	unregister_shrinker(&(s)->shrinker)
+#else
+struct omx_shrinker {
+	struct shrinker *shrinker;
+};
+
+#define omx_shrinker_register(s, name, count, scan)	({	\
+	(s)->shrinker = shrinker_alloc(0, name);		\
+	if ((s)->shrinker) {					\
+		(s)->shrinker->count_objects = (count);		\
+		(s)->shrinker->scan_objects = (scan);		\
+		shrinker_register((s)->shrinker);		\
+	}							\
+	(s)->shrinker ? 0 : -ENOMEM;				\
+})
+#define omx_shrinker_unregister(s)	shrinker_free((s)->shrinker)
 #endif
 
 /* 6.11 brought it: on PREEMPT_RT switching BH off need not exclude others. */

@@ -22,6 +22,7 @@
 	X(TX_PULL,		"sent pull request") \
 	X(TX_PULL_REPLY,	"sent pull reply") \
 	X(TX_NACK,		"sent nack") \
+	X(TX_HOLD,		"sent hold") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
@@ -33,6 +34,7 @@
 	X(RX_PULL,		"received pull request") \
 	X(RX_PULL_REPLY,	"received pull reply") \
 	X(RX_NACK,		"received nack") \
+	X(RX_HOLD,		"received hold") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
@@ -47,8 +49,28 @@
 	X(RING_BACKLOG,		"event waited for room in the ring") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \
-	X(REGION_PIN,		"region pinned") \
-	X(REGION_PIN_FAILED,	"region could not be pinned") \
+	X(REGION_FAULT,		"region not accessible, request failed") \
+	X(PAGES_PINNED_NOW,	"pages pinned now") \
+	X(PAGES_PINNED_PEAK,	"pages pinned at most") \
+	X(PAGES_PINNED,		"page pinned") \
+	X(UNPIN_INVALIDATED,	"page unpinned: invalidated") \
+	X(UNPIN_RELEASED,	"page unpinned: no longer needed") \
+	X(UNPIN_LIMIT,		"page unpinned: limit reached by others") \
+	X(UNPIN_SHRINK,		"page unpinned: system short of memory") \
+	X(EXTENT_MADE,		"extent of 64 translations made") \
+	X(FAULT_MINOR_SOURCE,	"fault, minor, source") \
+	X(FAULT_MAJOR_SOURCE,	"fault, major, source") \
+	X(FAULT_MINOR_DESTINATION, "fault, minor, destination") \
+	X(FAULT_MAJOR_DESTINATION, "fault, major, destination") \
+	X(FAULT_TIMEOUT,	"fault-caused timeout") \
+	X(PULL_PARKED,		"pull request waited for its pages") \
+	X(REPLY_PARKED,		"pull frame waited for its page (overlap miss)") \
+	X(REPLY_OVERLAPPED,	"pull frame found its page in time (overlap hit)") \
+	X(INVALIDATE_UNMAP,	"invalidation: unmapped or moved") \
+	X(INVALIDATE_PROTECT,	"invalidation: protection changed, or forked") \
+	X(INVALIDATE_CLEAR,	"invalidation: discarded, copied, migrated, swapped out, merged") \
+	X(INVALIDATE_EXIT,	"invalidation: program ended") \
+	X(PAGES_INVALIDATED,	"page invalidated") \
 	X(CHANNEL_TIMEOUT,	"channel given up, peer silent") \
 	X(CHANNEL_REFUSED,	"channel ended, peer closed or refused") \
 	X(DROP_NONLINEAR,	"dropped: header not readable") \
@@ -72,7 +94,8 @@
 	X(DROP_PULL_HANDLE,	"dropped: for no pull") \
 	X(DROP_PULL_FRAME,	"dropped: frame does not fit its pull") \
 	X(DROP_PULL_DUPLICATE,	"dropped: pull frame received before") \
-	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory") \
+	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory, asked for again") \
+	X(DROP_HOLD,		"dropped: hold of no pull") \
 	X(DROP_PULL_REGION,	"dropped: pull of no region") \
 	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
 	X(DROP_PULL_MTU,	"dropped: pull of frames beyond the MTU") \

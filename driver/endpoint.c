@@ -24,10 +24,18 @@
  */
 #define HELPER_DELAY_NS		(50 * NSEC_PER_USEC)
 
+/* Does something urgent lie in the ring behind this slot? */
+static bool urgent_behind(const struct omx_endpoint *ep, u32 slot)
+{
+	u32 distance = READ_ONCE(ep->urgent_head) - slot;
+
+	/* More than the ring holds: it was taken out long ago. */
+	return distance && distance <= OMX_RING_SLOTS;
+}
+
 static bool is_urgent(const struct omx_endpoint *ep)
 {
-	return (s32)(READ_ONCE(ep->urgent_head) -
-		     READ_ONCE(ep->ring.user->utail)) > 0;
+	return urgent_behind(ep, READ_ONCE(ep->ring.user->utail));
 }
 
 static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
@@ -98,6 +106,8 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 
 static void endpoint_free(struct omx_endpoint *ep)
 {
+	if (ep->space)
+		omx_space_put_now(ep->space);
 	omx_ring_destroy(&ep->ring);
 	destroy_tables(ep);
 	put_pid(ep->owner);
@@ -202,6 +212,11 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 		endpoint_free(ep);
 		return ERR_PTR(error);
 	}
+	ep->space = omx_space_create(ep->iface, false);
+	if (!ep->space) {
+		omx_endpoint_close(ep);
+		return ERR_PTR(-ENOMEM);
+	}
 	publish_board(ep);
 	open->board = ep->iface->index;
 	open->endpoint = ep->index;
@@ -239,7 +254,8 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	/* Frames and ioctls are over; timers that still run see ep->dead. */
 	hrtimer_cancel(&ep->helper_timer);
 	omx_connects_destroy(ep);
-	omx_pulls_destroy(ep);
+	omx_rndvs_stop(ep);
+	omx_pulls_destroy(ep);	/* waits for a grace period */
 	omx_channels_destroy(ep);
 	omx_rndvs_destroy(ep);
 	omx_messages_destroy(ep);
@@ -364,7 +380,7 @@ static bool helper_has_news(struct omx_endpoint *ep,
 			    const struct omx_ioc_wait *wait)
 {
 	return READ_ONCE(ep->helper_due) ||
-	       (s32)(READ_ONCE(ep->urgent_head) - wait->head) > 0 ||
+	       urgent_behind(ep, wait->head) ||
 	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
 	       omx_endpoint_is_dead(ep);
 }

@@ -16,8 +16,10 @@
  *	iface->pulls.lock	whose turn it is to ask
  *	ring->lock		the event ring
  *	table->lock		numbers (innermost)
- * Frames are handed to the network with none of them held.  region->pin_lock
- * is a mutex, taken in process context before any of them.
+ * Frames are handed to the network with none of them held.  rndv->lock is
+ * taken with none of them held; extent->lock, under which pages are copied,
+ * inside pull->lock.  In process context, before any of them: space->lock,
+ * then the mmap lock.
  */
 #ifndef OMX_ENDPOINT_H
 #define OMX_ENDPOINT_H
@@ -32,6 +34,7 @@
 #include "table.h"
 
 struct omx_iface;
+struct omx_space;
 struct pid;
 
 #define OMX_CHANNEL_HASH_BITS	10
@@ -50,6 +53,7 @@ struct omx_endpoint {
 	struct pid *owner;
 	char command[16];
 
+	struct omx_space *space;	/* the owner's memory, for what is not pinned */
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
 	atomic_t attending;		/* threads that look at the ring once they are back */

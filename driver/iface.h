@@ -41,6 +41,8 @@ struct omx_iface {
 	struct net_device *dev;
 	netdevice_tracker dev_tracker;
 	struct omx_counters __percpu *counters;
+	atomic_long_t pages_pinned;	/* now */
+	long pages_pinned_peak;
 	u32 index;			/* in its namespace's table */
 	u32 boot;			/* random, tells restarts apart */
 	bool automatic;			/* attached because ifnames=all; rtnl */

@@ -13,10 +13,12 @@
 
 #include "chardev.h"
 #include "chunk.h"
+#include "fault.h"
 #include "iface.h"
+#include "lru.h"
 #include "offload.h"
-#include "region.h"
 #include "selftest.h"
+#include "space.h"
 #include "version.h"
 
 /*
@@ -88,9 +90,15 @@ static int __init omx_init(void)
 	error = omx_selftest();
 	if (error)
 		goto exit_chunks;
-	error = omx_region_init();
+	error = omx_space_init();
 	if (error)
 		goto exit_chunks;
+	error = omx_lru_init();
+	if (error)
+		goto exit_space;
+	error = omx_fault_init();
+	if (error)
+		goto exit_lru;
 	omx_offload_init();
 	error = omx_iface_init();
 	if (error)
@@ -106,7 +114,11 @@ exit_iface:
 	omx_iface_exit();
 exit_offload:
 	omx_offload_exit();
-	omx_region_exit();
+	omx_fault_exit();
+exit_lru:
+	omx_lru_exit();
+exit_space:
+	omx_space_exit();
 exit_chunks:
 	omx_chunks_exit();
 	return error;
@@ -119,7 +131,10 @@ static void __exit omx_exit(void)
 	omx_chardev_exit();
 	omx_iface_exit();
 	omx_offload_exit();
-	omx_region_exit();
+	omx_fault_exit();	/* transfers of closed endpoints may still page in */
+	omx_space_exit();
+	omx_lru_exit();
+	rcu_barrier();		/* of those, and of interfaces that they held */
 	omx_chunks_exit();
 	pr_info("unloaded\n");
 }

@@ -15,7 +15,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define OMX_ABI_VERSION		1
+#define OMX_ABI_VERSION		2
 
 #define OMX_BOARD_MAX		32
 #define OMX_ENDPOINT_MAX	256	/* per board */
@@ -194,40 +194,78 @@ struct omx_ioc_send {
 /*
  * Large (or synchronous) message: the peer pulls it out of the region.
  * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
- * region 0: no data (length is 0).
+ * region 0: no data (length is 0).  OMX_REGION_IMPLICIT: the memory at
+ * `address`, which needs no declaration and is never pinned.  EAGAIN as above.  EBUSY, also of PULL and
+ * REGION_CREATE: too many are unfinished, try again when some have ended.
  */
 struct omx_ioc_send_rndv {
 	__u64	match_info;
 	__u64	length;
 	__u64	cookie;
+	__u64	address;		/* only of the implicit region, else 0 */
 	__u32	channel;
 	__u32	region;
-	__u32	reserved[2];
 };
 
 /*
  * Fetches `length` bytes of a message announced by OMX_EVENT_RNDV into the
  * region and tells the sender.  Answered by OMX_EVENT_PULL_DONE.
- * length 0: only tells the sender (region may be 0).
+ * length 0: only tells the sender (region may be 0), and `status` is what.
  */
 struct omx_ioc_pull {
 	__u64	length;			/* at most the message's and the region's */
 	__u64	msg_length;
 	__u64	cookie;
+	__u64	address;		/* only of the implicit region, else 0 */
 	__u32	channel;
-	__u32	region;			/* ours */
+	__u32	region;			/* ours, or OMX_REGION_IMPLICIT */
 	__u32	remote_message;		/* from the event */
 	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
+	__u32	status;			/* only with length 0: why nothing is fetched */
+	__u32	reserved;
 };
 
 #define OMX_REGION_READ		0x1	/* the network reads it: it is sent from */
 #define OMX_REGION_WRITE	0x2	/* it is received into */
+#define OMX_REGION_MODE(mode)	((mode) << 8)	/* one of: */
 
+/* How the network gets at the pages of a region. */
+enum omx_memory {
+	OMX_AUTO,		/* the driver decides, from one communication to the next */
+	OMX_UNPINNED,		/* translated page by page, faulted in when absent; nothing is held */
+	OMX_OVERLAP,		/* pinned while the first messages travel */
+	OMX_PIN,		/* pinned before the first message leaves */
+	OMX_PERMANENT,		/* pinned by REGION_CREATE */
+	OMX_MEMORY_MODES
+};
+
+/* All memory of the program, without declaration, unpinned. */
+#define OMX_REGION_IMPLICIT	0xffffffffu
+
+/*
+ * DESTROY of OMX_REGION_IMPLICIT takes back the message of the SEND_RNDV with
+ * the cookie buffer.address: who pulls it from now on is told BAD_REGION; its
+ * region stays.  ENOENT: it has ended.
+ */
 struct omx_ioc_region {
 	struct omx_buffer buffer;
 	__u32	flags;
 	__u32	region;			/* out (create), in (destroy); never 0 */
 };
+
+/*
+ * Pages in what a communication is going to need and translates it; a hint:
+ * what is there may be gone by then.  EFAULT: not (all) of it is mapped, or
+ * not with that right.
+ */
+struct omx_ioc_prefetch {
+	__u64	address;
+	__u64	length;
+	__u32	flags;			/* OMX_REGION_READ, _WRITE, and: */
+	__u32	reserved;
+};
+
+#define OMX_PREFETCH_WAIT	0x4	/* returns when all of it is there */
 
 /*
  * Copies a medium message out of the driver and frees it there.  Copies the
@@ -280,6 +318,7 @@ struct omx_ioc_wait {
 #define OMX_IOC_WAIT		_IOW(OMX_IOC_MAGIC, 0x2a, struct omx_ioc_wait)
 #define OMX_IOC_WAKEUP		_IO(OMX_IOC_MAGIC, 0x2b)	/* counts ring->wakeups up, wakes every waiter */
 #define OMX_IOC_KICK		_IO(OMX_IOC_MAGIC, 0x2c)	/* there is room in the ring again */
+#define OMX_IOC_PREFETCH	_IOW(OMX_IOC_MAGIC, 0x2d, struct omx_ioc_prefetch)
 
 /* ---- mapped memory -------------------------------------------------------- */
 

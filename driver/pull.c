@@ -6,12 +6,14 @@
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
+#include "fault.h"
 #include "iface.h"
 #include "pull.h"
 #include "pull_window.h"
 #include "region.h"
 #include "rndv.h"
 #include "send.h"
+#include "trace.h"
 
 #define REPLY_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
@@ -23,12 +25,16 @@
 #define IFACE_BYTES_MAX		(1200 * 1024)
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
-#define TIMEOUT_MIN_US		10000	/* for silence */
 #define TIMEOUT_MAX_US		1000000
 
+/*
+ * References: one while it is in progress, given up by who concludes it, and
+ * one of its page-in work while that is queued or runs.
+ */
 struct omx_pull {
 	u32 id;
 	u32 message;			/* the sender's number of it */
+	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_endpoint *ep;
 	struct omx_channel *ch;		/* referenced */
@@ -49,12 +55,34 @@ struct omx_pull {
 		DONE,			/* whoever sets it concludes */
 	} state;
 	struct omx_pull_window window;
-	struct omx_region_cursor cursor;
+	struct omx_region_cursor cursor;	/* where frames go */
+	struct omx_region_cursor ahead;		/* where we ask */
 	unsigned long progress;		/* jiffies */
 	u32 released;			/* outstanding frames whose share others have */
 	u8 backoff;
 	struct timer_list timer;
+
+	bool paging;			/* page_in is queued or runs */
+	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
+	u32 parked_bytes;
+	u64 paged;			/* page_in has been up to here */
+	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
+	struct work_struct page_in;
 };
+
+static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull, dropped));
+
+/* A parked frame, or several: the bytes behind `at` wait. */
+struct parked {
+	u32 at;
+};
+
+static struct parked *parked_of(struct sk_buff *skb)
+{
+	return (struct parked *)skb->cb;
+}
+
+static void page_in(struct work_struct *work);
 
 static u32 now_us(void)
 {
@@ -67,6 +95,17 @@ static void give_back(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,
 		   &pull->ep->iface->pulls.outstanding);
+}
+
+/*
+ * Who has to wait for a silent sender, or for pages, does not keep others from
+ * asking theirs.
+ */
+static void release_share(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	give_back(pull, pull->window.outstanding - pull->released);
+	pull->released = pull->window.outstanding;
 }
 
 /* Takes the right to ask for a block, or queues the pull for it. */
@@ -121,7 +160,43 @@ static void add_request(struct omx_pull *pull,
 	body->pull = cpu_to_be32(pull->id);
 	body->wanted = cpu_to_be32(request->wanted);
 	body->frame_length = cpu_to_be16(pull->window.frame_length);
+	trace_omx_pull_ask(pull->ch, body);
 	__skb_queue_tail(out, skb);
+}
+
+/* The next block that would be asked for.  False: there is none. */
+static bool next_block(const struct omx_pull *pull, u64 *start, u64 *end)
+{
+	u64 length = (u64)pull->window.frame_length * OMX_BLOCK_FRAMES;
+
+	*start = pull->window.next_block * length;
+	*end = min(*start + length, pull->length);
+	return *start < pull->length;
+}
+
+static void want_pages(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	if (pull->paging)
+		return;
+	pull->paging = true;
+	refcount_inc(&pull->ref);
+	omx_fault_queue(&pull->page_in);
+}
+
+/*
+ * Is there memory for the next block?  With overlapped pinning one bets on it
+ * that the pages come before the frames.
+ */
+static bool has_pages(struct omx_pull *pull)
+{
+	u64 start, end;
+
+	next_block(pull, &start, &end);
+	if (likely(!omx_region_look(&pull->ahead, start, end - start)))
+		return true;
+	want_pages(pull);
+	return pull->region->mode == OMX_OVERLAP;
 }
 
 static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
@@ -129,7 +204,7 @@ static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 	struct omx_pull_request request;
 
 	lockdep_assert_held(&pull->lock);
-	while (omx_pull_window_wants(&pull->window) && may_ask(pull)) {
+	while (omx_pull_window_wants(&pull->window) && has_pages(pull) && may_ask(pull)) {
 		omx_pull_window_ask(&pull->window, now, &request);
 		give_back(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		add_request(pull, &request, out);
@@ -151,7 +226,7 @@ static u32 gap_patience(const struct omx_pull *pull)
 
 static u32 timeout_us(const struct omx_pull *pull)
 {
-	u32 us = max_t(u32, TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
+	u32 us = max_t(u32, OMX_PULL_TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
 
 	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
 }
@@ -170,6 +245,7 @@ static void start_over(struct omx_pull *pull)
 	omx_count(pull->ep->iface, PULL_STARTED_OVER);
 	give_back(pull, pull->window.outstanding - pull->released);
 	pull->released = 0;
+	pull->dropped = 0;
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 }
 
@@ -191,8 +267,13 @@ static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
 	omx_channel_send_one(pull->ch, pull->notify);
 }
 
-static void pull_free(struct omx_pull *pull)
+static void pull_put(struct omx_pull *pull)
 {
+	if (!refcount_dec_and_test(&pull->ref))
+		return;
+	omx_region_cursor_end(&pull->cursor);
+	omx_region_cursor_end(&pull->ahead);
+	__skb_queue_purge(&pull->parked);
 	if (pull->region)
 		omx_region_put(pull->region);
 	omx_channel_put(pull->ch);
@@ -265,10 +346,11 @@ static void conclude(struct omx_pull *pull, u8 status)
 	event->channel = pull->ch->id;
 	event->status = status;
 	event->length = status == OMX_STATUS_OK ? pull->length : 0;
+	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->note);
 	let_others_ask(ep->iface);
-	pull_free(pull);
+	pull_put(pull);
 }
 
 /* Ends a pull from outside unless it ends by itself right now. */
@@ -306,14 +388,6 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		pull->backoff++;
 }
 
-/* A sender that stays silent does not keep others from asking theirs. */
-static void release_share(struct omx_pull *pull)
-{
-	if (pull->backoff < 2)
-		return;
-	give_back(pull, pull->window.outstanding - pull->released);
-	pull->released = pull->window.outstanding;
-}
 
 static void timer_fired(struct timer_list *timer)
 {
@@ -327,6 +401,10 @@ static void timer_fired(struct timer_list *timer)
 		spin_unlock_bh(&pull->lock);
 		return;
 	}
+	/* Waiting for our own pages is nobody's silence. */
+	if (pull->paging && (!pull->window.outstanding || pull->dropped ||
+			     !skb_queue_empty(&pull->parked)))
+		pull->progress = jiffies;
 	if (time_after(jiffies, pull->progress + pull->timeout)) {
 		pull->state = DONE;
 		lost = true;
@@ -334,7 +412,8 @@ static void timer_fired(struct timer_list *timer)
 		if (frame_length(pull) < pull->window.frame_length)
 			start_over(pull);
 		ask_for_late(pull, &out);
-		release_share(pull);
+		if (pull->backoff >= 2)
+			release_share(pull);
 		ask(pull, now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));
@@ -380,6 +459,9 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	INIT_LIST_HEAD(&pull->in_channel);
 	INIT_LIST_HEAD(&pull->in_schedule);
 	spin_lock_init(&pull->lock);
+	refcount_set(&pull->ref, 1);
+	__skb_queue_head_init(&pull->parked);
+	INIT_WORK(&pull->page_in, page_in);
 	timer_setup(&pull->timer, timer_fired, 0);
 	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
@@ -392,18 +474,21 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	return pull;
 }
 
-static int take_region(struct omx_endpoint *ep, struct omx_pull *pull, u32 id)
+static int take_region(struct omx_endpoint *ep, struct omx_pull *pull,
+		       const struct omx_ioc_pull *ioc)
 {
+	struct omx_region *region;
+
 	if (!pull->length)
 		return 0;
-	pull->region = omx_region_get(ep, id);
-	if (!pull->region)
-		return -ENOENT;
-	if (pull->length > pull->region->length ||
-	    !(pull->region->flags & OMX_REGION_WRITE))
-		return -EINVAL;
-	omx_region_cursor_init(&pull->cursor, pull->region);
-	return omx_region_prepare(ep->iface, pull->region);
+	region = omx_region_of_message(ep, ioc->region, ioc->address, pull->length,
+				       OMX_REGION_WRITE);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	pull->region = region;
+	omx_region_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
+	omx_region_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
+	return 0;
 }
 
 static int enlist(struct omx_pull *pull)
@@ -422,14 +507,13 @@ static int enlist(struct omx_pull *pull)
 	return error;
 }
 
-/* The region of a sender on this host, referenced, or NULL. */
-static struct omx_region *local_source(struct omx_pull *pull)
+/* The message of a sender on this host, referenced, or NULL. */
+static struct omx_rndv *local_source(struct omx_pull *pull)
 {
 	struct omx_endpoint *ep = pull->ep, *peer;
-	struct omx_region *region = NULL;
+	struct omx_rndv *rndv = NULL;
 	struct omx_channel *ch = pull->ch, *back;
 	struct omx_iface *iface;
-	u64 length;
 
 	iface = omx_iface_get_by_mac(ep->net, ch->mac);
 	if (!iface)
@@ -439,30 +523,31 @@ static struct omx_region *local_source(struct omx_pull *pull)
 	if (peer && peer->session == ch->peer_session) {
 		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
 		if (back)
-			region = omx_rndv_region(peer, pull->message, back, &length);
-		if (region && pull->length > length) {
-			omx_region_put(region);
-			region = NULL;
+			rndv = omx_rndv_get(peer, pull->message, back);
+		if (rndv && pull->length > rndv->length) {
+			omx_rndv_put(rndv);
+			rndv = NULL;
 		}
 	}
 	rcu_read_unlock();
 	omx_iface_put(iface);
-	return region;
+	return rndv;
 }
 
 /* Process to process, one copy, done when it returns. */
 static void pull_locally(struct omx_pull *pull)
 {
-	struct omx_region *source = local_source(pull);
+	struct omx_rndv *source = local_source(pull);
 	u8 status = OMX_STATUS_BAD_REGION;
 
 	if (source) {
-		int error = omx_region_copy_to_user(source, pull->region, pull->length);
+		int error = omx_region_copy_to_user(source->region, pull->region,
+						    pull->length);
 
 		omx_count(pull->ep->iface, LOCAL_COPY);
-		if (error != -ENOENT)
+		if (error != -ENOENT && !READ_ONCE(source->withdrawn))
 			status = error ? OMX_STATUS_FAULT : OMX_STATUS_OK;
-		omx_region_put(source);
+		omx_rndv_put(source);
 	}
 	pull->state = DONE;
 	conclude(pull, status);
@@ -475,6 +560,8 @@ static void pull_from_peer(struct omx_pull *pull)
 	u8 dead = 0;
 
 	__skb_queue_head_init(&out);
+	if (pull->region->mode != OMX_OVERLAP)
+		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 	rcu_read_lock();
 	local_bh_disable();
@@ -496,25 +583,35 @@ static void pull_from_peer(struct omx_pull *pull)
 	rcu_read_unlock();
 }
 
-static int start(struct omx_endpoint *ep, struct omx_pull *pull)
+/* status: what to tell the sender if nothing is to be fetched. */
+static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 {
-	int error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
+	bool remote = pull->length && !pull->ch->local;
+	int error, prepared = 0;
 
+	/* What is local is copied, which faults as copies do. */
+	if (remote)
+		prepared = omx_region_prepare(pull->region, pull->length,
+					      OMX_REGION_WRITE);
+	if (prepared == -ENOMEM)
+		return prepared;	/* there may be enough later */
+	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL);
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
+	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);
 	error = enlist(pull);
 	if (error) {
 		omx_table_remove(&ep->pulls, pull->id);
 		return error;
 	}
 	/* From here on the note tells how it ends. */
-	if (!pull->length) {
+	if (prepared || !pull->length) {
 		pull->state = DONE;
-		conclude(pull, OMX_STATUS_OK);
-	} else if (pull->ch->local) {
-		pull_locally(pull);
-	} else {
+		conclude(pull, prepared ? OMX_STATUS_FAULT : status);
+	} else if (remote) {
 		pull_from_peer(pull);
+	} else {
+		pull_locally(pull);
 	}
 	return 0;
 }
@@ -528,14 +625,15 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.length > ioc.msg_length)
+	if (ioc.length > ioc.msg_length || ioc.reserved ||
+	    ioc.status >= OMX_STATUSES || (ioc.length && ioc.status))
 		return -EINVAL;
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
 	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1)) {
 		omx_channel_put(ch);
-		return -EAGAIN;
+		return omx_endpoint_takes_requests(ep) ? -EAGAIN : -EBUSY;
 	}
 	pull = pull_alloc(ep, ch, &ioc);
 	if (!pull) {
@@ -544,14 +642,15 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	}
 	/* The transfer may run right here, in softirq: no helper is needed. */
 	atomic_inc(&ep->attending);
-	error = take_region(ep, pull, ioc.region);
+	trace_omx_pull_begin(ch, ioc.remote_message, ioc.length);
+	error = take_region(ep, pull, &ioc);
 	if (!error)
-		error = start(ep, pull);
+		error = start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
 		kfree(pull->note);
 		kfree_skb(pull->notify);
-		pull_free(pull);
+		pull_put(pull);
 	}
 	return error;
 }
@@ -601,11 +700,24 @@ void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status)
 
 /* ---- replies ---- */
 
-static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb)
+static u32 reply_id(const struct sk_buff *skb)
 {
 	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be32_to_cpu(body->pull);
+}
+
+static u64 reply_offset(const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be64_to_cpu(body->offset);
+}
+
+static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb,
+				u32 id)
+{
 	const struct omx_wire_head *head = omx_packet_head(skb);
-	u32 id = be32_to_cpu(body->pull);
 	struct omx_pull *pull = omx_table_find(&ep->pulls, id);
 
 	if (!pull || pull->id != id ||
@@ -656,51 +768,92 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	}
 }
 
-static void take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *skb,
+/* False: its page is absent. */
+static bool take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *skb,
 		       int skb_offset, u32 length, struct sk_buff_head *out)
 {
 	struct omx_iface *iface = pull->ep->iface;
 	u64 block;
+	int error;
 
 	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
 	case OMX_PULL_MISFIT:
 		omx_count(iface, DROP_PULL_FRAME);
-		return;
+		return true;
 	case OMX_PULL_DUPLICATE:
 		omx_count(iface, DROP_PULL_DUPLICATE);
-		return;
+		return true;
 	case OMX_PULL_NEW:
 		break;
 	}
-	if (!omx_region_fill(&pull->cursor, offset, skb, skb_offset, length)) {
-		omx_count(iface, DROP_PULL_FAULT);
-		return;
+	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, length);
+	if (error == -EAGAIN)
+		return false;
+	if (!error)
+		advance(pull, offset, block, out);
+	return true;
+}
+
+/*
+ * Puts what is left of a frame aside until its page comes.  If there is too
+ * much of it already it is dropped, and asked for again then.
+ */
+static bool park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
+{
+	u64 block;
+
+	want_pages(pull);
+	release_share(pull);
+	trace_omx_reply_parked(pull->ch, pull->message, offset, skb->len - parked_of(skb)->at);
+	omx_count(pull->ep->iface, REPLY_PARKED);
+	if (omx_pull_window_find(&pull->window, offset, &block))
+		omx_pull_window_hold(&pull->window, block, now_us());
+	if (skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
+	    pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX) {
+		pull->parked_bytes += skb->truesize;
+		__skb_queue_tail(&pull->parked, skb);
+		return true;
 	}
-	advance(pull, offset, block, out);
+	omx_count(pull->ep->iface, DROP_PULL_FAULT);
+	pull->dropped |= 1 << block % OMX_PULL_BLOCKS;
+	return false;
 }
 
 /*
  * Takes the frames of a reply in, of which a software device may hand us
- * several at once.  Returns whether the pull is complete with them.
+ * several at once.  Consumes skb.
  */
-static bool take_reply(struct omx_pull *pull, struct sk_buff *skb,
+static void take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		       struct sk_buff_head *out)
 {
 	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
-	u64 offset = be64_to_cpu(body->offset);
-	u32 frame = pull->window.frame_length;
-	u32 at = REPLY_HEADER, length;
+	u64 offset = be64_to_cpu(body->offset) - REPLY_HEADER;
+	u32 at = parked_of(skb)->at;
 
 	lockdep_assert_held(&pull->lock);
 	if (pull->state != ACTIVE) {
 		omx_count(pull->ep->iface, DROP_PULL_HANDLE);
-		return false;
+		at = skb->len;
 	}
-	for (; at < skb->len; at += length, offset += length) {
-		length = min(skb->len - at, frame);
-		take_frame(pull, offset, skb, at, length, out);
+	while (at < skb->len) {
+		u32 length = min(skb->len - at, pull->window.frame_length);
+
+		if (!take_frame(pull, offset + at, skb, at, length, out)) {
+			parked_of(skb)->at = at;
+			if (park(pull, offset + at, skb))
+				return;
+			break;
+		}
+		at += length;
 	}
-	if (!omx_pull_window_done(&pull->window))
+	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
+}
+
+/* True: the caller has to conclude it. */
+static bool becomes_done(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	if (pull->state != ACTIVE || !omx_pull_window_done(&pull->window))
 		return false;
 	pull->state = DONE;
 	return true;
@@ -709,7 +862,7 @@ static bool take_reply(struct omx_pull *pull, struct sk_buff *skb,
 void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			struct sk_buff *skb)
 {
-	struct omx_pull *pull = pull_of(ep, skb);
+	struct omx_pull *pull = pull_of(ep, skb, reply_id(skb));
 	struct sk_buff_head out;
 	bool complete;
 
@@ -720,14 +873,196 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	}
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
+	parked_of(skb)->at = REPLY_HEADER;
 	spin_lock(&pull->lock);
-	complete = take_reply(pull, skb, &out);
+	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
+			       skb->len - REPLY_HEADER);
+	take_reply(pull, skb, &out);
+	complete = becomes_done(pull);
 	spin_unlock(&pull->lock);
-	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
 	if (!skb_queue_empty(&out))
 		xmit(pull, &out);
 	if (complete)
 		conclude(pull, OMX_STATUS_OK);
 	if (others_wait(iface))
 		let_others_ask(iface);
+}
+
+/* The sender has to page in, which it answers for: no need to ask again. */
+void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+		       struct sk_buff *skb)
+{
+	const struct omx_wire_hold *body = omx_packet_body(skb);
+	struct omx_pull *pull = pull_of(ep, skb, be32_to_cpu(body->pull));
+	struct omx_pull_request request;
+	struct sk_buff_head out;
+	u64 block;
+
+	__skb_queue_head_init(&out);
+	if (!pull) {
+		omx_count(iface, DROP_HOLD);
+		kfree_skb(skb);
+		return;
+	}
+	WRITE_ONCE(pull->ch->heard, jiffies);
+	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
+	spin_lock(&pull->lock);
+	if (pull->state == ACTIVE &&
+	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
+		pull->progress = jiffies;
+		if (body->flags & OMX_HOLD_ASK) {
+			omx_pull_window_again(&pull->window, block, now_us(), &request);
+			ask_again(pull, &request, &out);
+		} else {
+			omx_pull_window_hold(&pull->window, block, now_us());
+			release_share(pull);
+		}
+	}
+	spin_unlock(&pull->lock);
+	xmit(pull, &out);
+	consume_skb(skb);
+	if (others_wait(iface))
+		let_others_ask(iface);
+}
+
+/* ---- page-in ---- */
+
+/* The pages that a parked frame waits for, all of them, and those behind. */
+static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	struct sk_buff *skb = skb_peek(&pull->parked);
+	const struct omx_wire_pull_reply *body;
+
+	if (!skb)
+		return false;
+	body = omx_packet_body(skb);
+	*offset = be64_to_cpu(body->offset) + parked_of(skb)->at - REPLY_HEADER;
+	*length = max_t(u64, skb->len - parked_of(skb)->at, omx_fault_step());
+	*length = min(*length, pull->length - *offset);
+	return true;
+}
+
+/* From where page_in has been towards the goal. */
+static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	u64 start, end, goal;
+
+	if (!next_block(pull, &start, &end)) {
+		if (pull->region->mode != OMX_OVERLAP || pull->paged >= pull->length)
+			return false;
+		start = pull->paged;	/* asked for beforehand */
+		end = pull->length;
+	}
+	goal = omx_fault_goal(end, pull->length);
+	*offset = max(pull->paged, start);
+	if (*offset >= goal) {
+		/* It has been there, but a page is gone again? */
+		if (!omx_region_look(&pull->ahead, start, end - start))
+			return false;
+		*offset = start;
+	}
+	*length = min(omx_fault_step(), goal - *offset);
+	pull->paged = *offset + *length;
+	return true;
+}
+
+/* False: page_in has done what it was queued for. */
+static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	lockdep_assert_held(&pull->lock);
+	return pull->state == ACTIVE &&
+	       (step_to_parked(pull, offset, length) ||
+		step_ahead(pull, offset, length));
+}
+
+static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	bool more;
+
+	spin_lock_bh(&pull->lock);
+	more = next_step(pull, offset, length);
+	if (!more)
+		pull->paging = false;
+	spin_unlock_bh(&pull->lock);
+	return more;
+}
+
+static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	struct sk_buff_head parked;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&parked);
+	skb_queue_splice_init(&pull->parked, &parked);
+	pull->parked_bytes = 0;
+	while (skb_queue_empty(&pull->parked) && (skb = __skb_dequeue(&parked)))
+		take_reply(pull, skb, out);
+	/* One still waits, and so do those behind it. */
+	skb_queue_walk(&parked, skb)
+		pull->parked_bytes += skb->truesize;
+	skb_queue_splice_tail_init(&parked, &pull->parked);
+}
+
+static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	struct omx_pull_window *window = &pull->window;
+	struct omx_pull_request request;
+	u64 block;
+
+	for (block = window->first_block; block < window->next_block; block++) {
+		u16 bit = 1 << block % OMX_PULL_BLOCKS;
+
+		if (!(pull->dropped & bit) || !window->block[block % OMX_PULL_BLOCKS].missing)
+			continue;
+		omx_pull_window_again(window, block, now_us(), &request);
+		ask_again(pull, &request, out);
+	}
+	pull->dropped = 0;
+}
+
+/* Pages have come: goes on with the transfer. */
+static void end_step(struct omx_pull *pull)
+{
+	struct sk_buff_head out;
+	bool complete = false;
+
+	__skb_queue_head_init(&out);
+	rcu_read_lock();	/* the endpoint stays if the pull is ACTIVE */
+	local_bh_disable();
+	spin_lock(&pull->lock);
+	if (pull->state == ACTIVE) {
+		take_parked(pull, &out);
+		if (pull->dropped && skb_queue_empty(&pull->parked))
+			ask_for_dropped(pull, &out);
+		ask(pull, now_us(), &out);
+		complete = becomes_done(pull);
+	}
+	spin_unlock(&pull->lock);
+	if (!skb_queue_empty(&out))
+		xmit(pull, &out);
+	if (complete)
+		conclude(pull, OMX_STATUS_OK);
+	local_bh_enable();
+	rcu_read_unlock();
+}
+
+static void page_in(struct work_struct *work)
+{
+	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
+	u64 offset, length;
+	int error;
+
+	while (begin_step(pull, &offset, &length)) {
+		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
+		error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+		trace_omx_page_in_end(pull->ch, pull->message, true, error);
+		if (!error) {
+			end_step(pull);
+			continue;
+		}
+		rcu_read_lock();
+		end(pull, omx_fault_status(error));
+		rcu_read_unlock();
+	}
+	pull_put(pull);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The pull engine: large messages are fetched by the side that receives them.
- * pull.c asks and takes the replies in, pull_reply.c answers.
+ * pull.c asks and takes the replies in, pull_reply.c answers.  Neither waits
+ * for a page: what lacks one is put aside until page-in brings it (fault.h).
  *
  * Every interface lets a bounded number of frames be on their way to it, over
  * all pulls: senders cannot overrun a switch port together (incast).  A pull
@@ -13,12 +14,17 @@
 
 #include <linux/types.h>
 
+#define OMX_PULL_TIMEOUT_MIN_US	10000	/* silence after which one asks again */
+
 struct omx_channel;
 struct omx_endpoint;
 struct omx_iface;
 struct sk_buff;
+struct work_struct;
 
 /* Process context. */
+/* Of a message that is pulled: brings the pages that requests wait for. */
+void omx_pull_reply_page_in(struct work_struct *work);
 long omx_pull(struct omx_endpoint *ep, void __user *arg);
 void omx_pulls_destroy(struct omx_endpoint *ep);
 
@@ -30,6 +36,8 @@ void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);
 /* Validated frames; consume skb. */
 void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		  struct sk_buff *skb);
+void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+		       struct sk_buff *skb);
 void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			struct sk_buff *skb);
 

@@ -34,6 +34,7 @@ static void request_for(struct omx_pull_window *window, u64 block, u32 now,
 	request->length = min(block_length, window->length - request->offset);
 	request->wanted = block_at(window, block)->missing;
 	block_at(window, block)->asked_at = now;
+	block_at(window, block)->held = false;
 }
 
 void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
@@ -83,12 +84,22 @@ u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now
 	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].asked_at);
 }
 
+/* Its pages have come: lost frames are missed as soon as those of others. */
+static void release(struct omx_pull_block *block)
+{
+	block->held = false;
+	block->asked_at -= OMX_PULL_HOLD_US;
+}
+
 void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number)
 {
+	struct omx_pull_block *block = block_at(window, number);
 	u32 index = div_u64(offset, window->frame_length) -
 		    number * OMX_BLOCK_FRAMES;
 
-	block_at(window, number)->missing &= ~(1U << index);
+	block->missing &= ~(1U << index);
+	if (block->held)
+		release(block);
 	window->outstanding--;
 	window->frames_left--;
 	window->measured_frames++;
@@ -138,6 +149,29 @@ bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request)
 {
 	return ask_again(window, window->next_block, now, patience, request);
+}
+
+bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block)
+{
+	*block = div_u64(offset, window->frame_length) / OMX_BLOCK_FRAMES;
+	return *block >= window->first_block && *block < window->next_block &&
+	       window->block[*block % OMX_PULL_BLOCKS].missing;
+}
+
+void omx_pull_window_hold(struct omx_pull_window *window, u64 number, u32 now)
+{
+	struct omx_pull_block *block = block_at(window, number);
+
+	block->held = true;
+	block->again = true;
+	block->asked_at = now + OMX_PULL_HOLD_US;
+}
+
+void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
+			   struct omx_pull_request *request)
+{
+	block_at(window, block)->again = true;
+	request_for(window, block, now, request);
 }
 
 void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)

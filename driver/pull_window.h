@@ -25,11 +25,15 @@
  */
 #define OMX_PULL_FRAMES_MIN	48
 
+/* The wait for pages after which one asks again: the peer that knows may be gone. */
+#define OMX_PULL_HOLD_US	1000000
+
 struct omx_pull_block {
 	u32 missing;		/* bit i: frame i has not arrived */
 	u32 asked_at;
 	u8 frames;
 	bool again;		/* asked for more than once: no round-trip sample */
+	bool held;		/* asked_at lies OMX_PULL_HOLD_US ahead */
 };
 
 struct omx_pull_window {
@@ -99,6 +103,16 @@ bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 /* Nothing arrived for so long.  The oldest block asked for before that. */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);
+/* Which block has this byte?  False: none that was asked for and is incomplete. */
+bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block);
+/*
+ * It waits for pages, here or there: for OMX_PULL_HOLD_US neither late nor a
+ * gap, unless one of its frames arrives.
+ */
+void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
+/* Asks for what is missing of a block, whatever the time. */
+void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
+			   struct omx_pull_request *request);
 /* Sizes the window: twice what arrives in the shortest round-trip time. */
 void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min);
 

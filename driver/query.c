@@ -150,6 +150,18 @@ int omx_query_endpoint_info(struct net *net, void __user *arg)
 
 /* ---- counters ---- */
 
+static u64 value_of(struct omx_iface *iface, unsigned int counter)
+{
+	switch (counter) {
+	case OMX_COUNTER_PAGES_PINNED_NOW:
+		return atomic_long_read(&iface->pages_pinned);
+	case OMX_COUNTER_PAGES_PINNED_PEAK:
+		return READ_ONCE(iface->pages_pinned_peak);
+	default:
+		return omx_counter_sum(iface->counters, counter);
+	}
+}
+
 int omx_query_counters(struct net *net, void __user *arg)
 {
 	struct omx_ioc_counters question;
@@ -164,7 +176,7 @@ int omx_query_counters(struct net *net, void __user *arg)
 		return -ENODEV;
 	count = min_t(u32, question.count, OMX_COUNTERS);
 	for (i = 0; i < count; i++)
-		values[i] = omx_counter_sum(iface->counters, i);
+		values[i] = value_of(iface, i);
 	omx_iface_put(iface);
 	if (copy_to_user(u64_to_user_ptr(question.values), values,
 			 count * sizeof(values[0])))

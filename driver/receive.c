@@ -56,6 +56,7 @@ static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL]		= omx_pull_pkt,
 	[OMX_WIRE_PULL_REPLY]	= omx_pull_reply_pkt,
 	[OMX_WIRE_NACK]		= omx_channel_nack_pkt,
+	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
 };
 
 /* Only hello and bye are for everybody, and nobody sends as a group. */

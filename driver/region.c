@@ -1,168 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
 
 #include "buffer.h"
-#include "compat.h"
 #include "endpoint.h"
 #include "iface.h"
 #include "region.h"
+#include "rndv.h"
 
-/* Pages pinned between two looks at signals and the scheduler. */
-#define PIN_BATCH	512
-/* Pages looked at ahead of what a frame needs, which a seek throws away. */
-#define RUN_MAX		64
-
-static struct workqueue_struct *release_queue;
-
-/* ---- pinning ---- */
-
-static u32 pages_of(u64 address, u64 length)
-{
-	return length ? (u32)((offset_in_page(address) + length + PAGE_SIZE - 1) >>
-			      PAGE_SHIFT) : 0;
-}
-
-static u64 total_pages(const struct omx_region *region)
-{
-	u64 pages = 0;
-	unsigned int i;
-
-	for (i = 0; i < region->segment_count; i++)
-		pages += region->segment[i].page_count;
-	return pages;
-}
-
-static int account(struct omx_region *region, u64 pages)
-{
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	u64 pinned = atomic64_add_return(pages, &region->mm->pinned_vm);
-
-	if (pinned <= limit || capable(CAP_IPC_LOCK))
-		return 0;
-	atomic64_sub(pages, &region->mm->pinned_vm);
-	return -ENOMEM;
-}
-
-static void unpin_segment(struct omx_region *region,
-			  struct omx_region_segment *segment, u32 pinned)
-{
-	if (segment->pages)
-		unpin_user_pages_dirty_lock(segment->pages, pinned,
-					    region->flags & OMX_REGION_WRITE);
-	kvfree(segment->pages);
-	segment->pages = NULL;
-}
-
-static int pin_segment(struct omx_region *region,
-		       struct omx_region_segment *segment)
-{
-	unsigned int flags = FOLL_LONGTERM |
-		(region->flags & OMX_REGION_WRITE ? FOLL_WRITE : 0);
-	u64 address = segment->address & PAGE_MASK;
-	u32 pinned = 0;
-
-	if (!segment->page_count)
-		return 0;
-	segment->pages = kvmalloc_array(segment->page_count, sizeof(struct page *),
-					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!segment->pages)
-		return -ENOMEM;
-	while (pinned < segment->page_count) {
-		int got = pin_user_pages_fast(address + ((u64)pinned << PAGE_SHIFT),
-				min_t(u32, PIN_BATCH, segment->page_count - pinned),
-				flags, segment->pages + pinned);
-
-		if (got > 0)
-			pinned += got;
-		if (got <= 0 || fatal_signal_pending(current)) {
-			unpin_segment(region, segment, pinned);
-			return got < 0 ? got : -EFAULT;
-		}
-		cond_resched();
-	}
-	return 0;
-}
-
-static int pin(struct omx_region *region)
-{
-	u64 pages = total_pages(region);
-	int error = account(region, pages);
-	unsigned int i;
-
-	if (error)
-		return error;
-	for (i = 0; i < region->segment_count && !error; i++)
-		error = pin_segment(region, &region->segment[i]);
-	if (!error)
-		return 0;
-	for (i--; i-- > 0;)
-		unpin_segment(region, &region->segment[i],
-			      region->segment[i].page_count);
-	atomic64_sub(pages, &region->mm->pinned_vm);
-	return error;
-}
-
-int omx_region_prepare(struct omx_iface *iface, struct omx_region *region)
-{
-	int error = 0;
-
-	/* Pairs with the release below: the page arrays are complete. */
-	if (smp_load_acquire(&region->pinned))
-		return 0;
-	/* A child of fork may have the file, but not the memory. */
-	if (current->mm != region->mm)
-		return -EFAULT;
-	mutex_lock(&region->pin_lock);
-	if (!region->pinned) {
-		error = pin(region);
-		if (!error) {
-			/* Pairs with the acquire above and in walk_start(). */
-			smp_store_release(&region->pinned, true);
-		}
-	}
-	mutex_unlock(&region->pin_lock);
-	if (error)
-		omx_count(iface, REGION_PIN_FAILED);
-	else
-		omx_count(iface, REGION_PIN);
-	return error;
-}
+/* Pages copied, or paged in, between two looks at signals and the scheduler. */
+#define BATCH		512
+/*
+ * Translated ahead of the first request for them if they are resident: a bit
+ * more than a pull asks for at once.
+ */
+#define AHEAD		(128ULL << PAGE_SHIFT)
 
 /* ---- life ---- */
 
-static void region_release(struct work_struct *work)
+static void region_free(struct omx_region *region)
 {
-	struct omx_region *region = container_of(work, struct omx_region, release);
-	unsigned int i;
-
-	if (region->pinned) {
-		for (i = 0; i < region->segment_count; i++)
-			unpin_segment(region, &region->segment[i],
-				      region->segment[i].page_count);
-		atomic64_sub(total_pages(region), &region->mm->pinned_vm);
-	}
-	mmdrop(region->mm);
-	mutex_destroy(&region->pin_lock);
+	omx_space_put(region->space);
 	kfree_rcu(region, rcu);
 }
 
 void omx_region_put(struct omx_region *region)
 {
 	if (refcount_dec_and_test(&region->ref))
-		queue_work(release_queue, &region->release);
+		region_free(region);
 }
 
 /* The same in process context: pages are back when it returns. */
 static void put_now(struct omx_region *region)
 {
-	if (refcount_dec_and_test(&region->ref))
-		region_release(&region->release);
+	if (!refcount_dec_and_test(&region->ref))
+		return;
+	omx_space_put_now(region->space);
+	kfree_rcu(region, rcu);
 }
 
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
@@ -177,79 +53,103 @@ struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
 	return region;
 }
 
-static struct omx_region *region_alloc(const struct omx_ioc_region *ioc,
-				       const struct omx_segment *segment)
+static bool is_pinned_mode(u8 mode)
 {
-	unsigned int count = ioc->buffer.segment_count ?: 1;
+	return mode == OMX_OVERLAP || mode == OMX_PIN || mode == OMX_PERMANENT;
+}
+
+/* Pinned pages go with their region, translations stay with the endpoint. */
+static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
+{
+	/* A child of fork may have the file, but not the memory. */
+	if (current->mm != ep->space->mm)
+		return ERR_PTR(-EFAULT);
+	if (!is_pinned_mode(mode))
+		return omx_space_hold(ep->space);
+	return omx_space_create(ep->iface, mode == OMX_PERMANENT) ?: ERR_PTR(-ENOMEM);
+}
+
+static struct omx_region *region_alloc(struct omx_endpoint *ep,
+				       const struct omx_segment *segment,
+				       unsigned int count, u8 access, u8 mode)
+{
+	struct omx_space *space = space_for(ep, mode);
 	struct omx_region *region;
 	unsigned int i;
 
+	if (IS_ERR(space))
+		return ERR_CAST(space);
 	region = kzalloc(struct_size(region, segment, count), GFP_KERNEL_ACCOUNT);
-	if (!region)
-		return NULL;
+	if (!region) {
+		omx_space_put(space);
+		return ERR_PTR(-ENOMEM);
+	}
 	for (i = 0; i < count; i++) {
 		struct omx_region_segment *to = &region->segment[i];
 
 		to->offset = region->length;
 		to->address = segment[i].address;
 		to->length = segment[i].length;
-		to->page_count = pages_of(to->address, to->length);
 		region->length += to->length;
 	}
 	refcount_set(&region->ref, 1);
-	INIT_WORK(&region->release, region_release);
-	mutex_init(&region->pin_lock);
+	region->space = space;
 	region->segment_count = count;
-	region->flags = ioc->flags;
-	region->mm = current->mm;
-	mmgrab(region->mm);
+	region->access = access;
+	region->mode = mode;
 	return region;
 }
 
-static bool lengths_fit(const struct omx_segment *segment, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (segment[i].length > MAX_RW_COUNT * 1024ULL)
-			return false;
-	return true;
-}
-
-static struct omx_region *region_of(const struct omx_ioc_region *ioc)
+static struct omx_region *declare(struct omx_endpoint *ep,
+				  const struct omx_ioc_region *ioc)
 {
 	struct omx_segment whole = { ioc->buffer.address, ioc->buffer.length };
 	struct omx_segment *segment = &whole;
 	struct omx_region *region;
 
+	if (whole.address + whole.length < whole.address)
+		return ERR_PTR(-EINVAL);
 	if (ioc->buffer.segment_count) {
 		segment = omx_buffer_segments(&ioc->buffer);
 		if (IS_ERR(segment))
 			return ERR_CAST(segment);
 	}
-	region = ERR_PTR(-EINVAL);
-	if (whole.address + whole.length >= whole.address &&
-	    lengths_fit(segment, ioc->buffer.segment_count ?: 1))
-		region = region_alloc(ioc, segment) ?: ERR_PTR(-ENOMEM);
+	region = region_alloc(ep, segment, ioc->buffer.segment_count ?: 1,
+			      ioc->flags & (OMX_REGION_READ | OMX_REGION_WRITE),
+			      ioc->flags / OMX_REGION_MODE(1));
 	if (segment != &whole)
 		kfree(segment);
 	return region;
+}
+
+static bool flags_are_right(u32 flags)
+{
+	u32 access = flags & (OMX_REGION_READ | OMX_REGION_WRITE);
+	u32 mode = flags / OMX_REGION_MODE(1);
+
+	return access && mode < OMX_MEMORY_MODES &&
+	       flags == (access | OMX_REGION_MODE(mode));
 }
 
 long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_region *region;
 	struct omx_ioc_region ioc;
-	long error;
+	long error = 0;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.buffer.reserved || !ioc.flags ||
-	    ioc.flags & ~(OMX_REGION_READ | OMX_REGION_WRITE))
+	if (ioc.buffer.reserved || !flags_are_right(ioc.flags))
 		return -EINVAL;
-	region = region_of(&ioc);
+	region = declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
+	if (region->mode == OMX_PERMANENT)
+		error = omx_region_page_in(region, 0, region->length, region->access);
+	if (error) {
+		put_now(region);
+		return error;
+	}
 	/* Once it has a number another thread may destroy it. */
 	refcount_inc(&region->ref);
 	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL);
@@ -258,7 +158,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	ioc.region = region->id;
 	put_now(region);
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
 	/* If this fails the region stays until the endpoint closes. */
 	return copy_to_user(arg, &ioc, sizeof(ioc)) ? -EFAULT : 0;
 }
@@ -283,6 +183,8 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
+	if (ioc.region == OMX_REGION_IMPLICIT)
+		return omx_rndv_withdraw(ep, ioc.buffer.address);
 	region = omx_region_get(ep, ioc.region);
 	if (!region)
 		return -ENOENT;
@@ -307,7 +209,29 @@ void omx_regions_destroy(struct omx_endpoint *ep)
 	}
 }
 
-/* ---- the accessor ---- */
+struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
+					 u64 address, u64 length, u8 access)
+{
+	struct omx_segment whole = { address, length };
+	struct omx_region *region;
+
+	if (id == OMX_REGION_IMPLICIT) {
+		if (address + length < address)
+			return ERR_PTR(-EINVAL);
+		return region_alloc(ep, &whole, 1, access, OMX_UNPINNED);
+	}
+	if (address)
+		return ERR_PTR(-EINVAL);
+	region = omx_region_get(ep, id);
+	if (!region)
+		return ERR_PTR(-ENOENT);
+	if (length <= region->length && region->access & access)
+		return region;
+	omx_region_put(region);
+	return ERR_PTR(-EINVAL);
+}
+
+/* ---- making it accessible ---- */
 
 static struct omx_region_segment *segment_at(struct omx_region *region, u64 offset)
 {
@@ -324,237 +248,418 @@ static struct omx_region_segment *segment_at(struct omx_region *region, u64 offs
 	return &region->segment[low];
 }
 
-static bool walk_start(struct omx_region_walk *walk, struct omx_region *region, u64 offset,
-		       u64 length)
+static int page_in(struct omx_region *region, u64 offset, u64 length,
+		   unsigned int how)
 {
+	struct omx_region_segment *segment = segment_at(region, offset);
+	int error = 0;
+
 	if (offset > region->length || length > region->length - offset)
+		return -EINVAL;
+	for (; length && !error; segment++) {
+		u64 in_segment = offset - segment->offset;
+		u64 n = min(length, segment->length - in_segment);
+
+		if (!n)
+			continue;
+		error = omx_space_page_in(region->space,
+					  segment->address + in_segment, n, how);
+		offset += n;
+		length -= n;
+	}
+	return error;
+}
+
+static unsigned int how_to_page_in(const struct omx_region *region, u8 access)
+{
+	return OMX_PAGES_FAULT |
+	       (access & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0) |
+	       (is_pinned_mode(region->mode) ? OMX_PAGES_PIN : 0);
+}
+
+int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
+		       u8 access)
+{
+	return page_in(region, offset, length, how_to_page_in(region, access));
+}
+
+int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
+{
+	int error;
+
+	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
+		return 0;
+	error = omx_region_page_in(region, 0, length, access);
+	if (error)
+		omx_count(region->space->iface, REGION_FAULT);
+	return error;
+}
+
+void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
+{
+	if (region->mode == OMX_OVERLAP)
+		omx_region_page_in(region, 0, length, access);
+	else if (!is_pinned_mode(region->mode))
+		page_in(region, 0, min(length, AHEAD),
+			how_to_page_in(region, access) & ~OMX_PAGES_FAULT);
+}
+
+long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
+{
+	const u32 access = OMX_REGION_READ | OMX_REGION_WRITE;
+	struct omx_ioc_prefetch ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.reserved || !(ioc.flags & access) ||
+	    ioc.flags & ~(access | OMX_PREFETCH_WAIT) ||
+	    ioc.address + ioc.length < ioc.address)
+		return -EINVAL;
+	if (current->mm != ep->space->mm)
+		return -EFAULT;
+	return omx_space_page_in(ep->space, ioc.address, ioc.length, OMX_PAGES_FAULT |
+				 (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0));
+}
+
+/* ---- the cursor ---- */
+
+void omx_region_cursor_init(struct omx_region_cursor *cursor,
+			    struct omx_region *region, u8 access)
+{
+	*cursor = (struct omx_region_cursor){
+		.region = region,
+		.segment = region->segment,
+		.wanted = omx_entry_wanted(access == OMX_REGION_WRITE),
+	};
+}
+
+void omx_region_cursor_end(struct omx_region_cursor *cursor)
+{
+	if (cursor->extent)
+		omx_extent_put(cursor->extent);
+	cursor->extent = NULL;
+	cursor->left = 0;
+}
+
+static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
+{
+	struct omx_region *region = cursor->region;
+
+	if (length > region->length || offset > region->length - length)
 		return false;
-	/* Pairs with omx_region_prepare(). */
-	if (!smp_load_acquire(&region->pinned))
-		return false;
-	walk->segment = region->segment_count == 1 ? region->segment :
-						     segment_at(region, offset);
-	walk->offset = offset - walk->segment->offset;
-	walk->left = length;
+	if (unlikely(cursor->offset != offset)) {
+		cursor->segment = segment_at(region, offset);
+		cursor->offset = offset;
+		cursor->left = 0;
+	}
 	return true;
 }
 
-/*
- * Pages of one folio in a row can be touched through one mapping, and be one
- * fragment: how many from this one on, `most` at most?
- */
-static unsigned long run_of_pages(struct page **page, unsigned long most)
+static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 {
-	struct folio *folio = page_folio(*page);
-	unsigned long run;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		return 1;
-	most = min_t(unsigned long, most,
-		     folio_nr_pages(folio) - folio_page_idx(folio, *page));
-	most = min_t(unsigned long, most, RUN_MAX);
-	for (run = 1; run < most && page[run] == page[0] + run; run++)
-		;
-	return run;
+	if (likely(cursor->extent && omx_extent_has(cursor->extent, address)))
+		return true;
+	omx_region_cursor_end(cursor);
+	cursor->extent = omx_extent_get(cursor->region->space, address);
+	return cursor->extent;
 }
 
-/* walk->left is not 0. */
-static void walk_next(struct omx_region_walk *walk, struct omx_region_piece *piece)
+/* Where the cursor stands, which is not the region's end; bytes from there. */
+static u64 address_of(struct omx_region_cursor *cursor, u64 *in_segment)
 {
-	struct page **page;
-	u64 in_pages, most;
+	struct omx_region_segment *segment = cursor->segment;
+	u64 offset = cursor->offset - segment->offset;
 
-	while (walk->offset == walk->segment->length) {
-		walk->segment++;
-		walk->offset = 0;
+	while (offset == segment->length) {
+		segment++;
+		offset = 0;
 	}
-	in_pages = offset_in_page(walk->segment->address) + walk->offset;
-	most = min(walk->left, walk->segment->length - walk->offset);
-	page = &walk->segment->pages[in_pages >> PAGE_SHIFT];
-	piece->page = *page;
-	piece->offset = offset_in_page(in_pages);
-	piece->length = PAGE_SIZE - piece->offset;
-	if (piece->length < most)
-		piece->length += (run_of_pages(page, PFN_UP(piece->offset + most)) - 1)
-				 << PAGE_SHIFT;
-	piece->length = min_t(u64, piece->length, most);
-	walk->offset += piece->length;
-	walk->left -= piece->length;
+	cursor->segment = segment;
+	*in_segment = segment->length - offset;
+	return segment->address + offset;
 }
 
-bool omx_region_attach(struct omx_region *region, u64 offset, u32 length,
-		       struct sk_buff *skb)
+int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 {
-	struct omx_region_piece piece;
-	struct omx_region_walk walk;
-	int i;
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	cursor->left = 0;
+	while (length) {
+		const unsigned long *entry, *last;
+		u64 in_segment, n;
+		u64 address = address_of(cursor, &in_segment);
 
-	if (!walk_start(&walk, region, offset, length))
-		return false;
-	for (i = 0; walk.left; i++) {
-		if (i == MAX_SKB_FRAGS)
-			return false;
-		walk_next(&walk, &piece);
-		get_page(piece.page);
-		skb_fill_page_desc(skb, i, piece.page, piece.offset, piece.length);
+		if (!find_extent(cursor, address))
+			return -EAGAIN;
+		n = min3(length, in_segment,
+			 cursor->extent->start + OMX_EXTENT_SIZE - address);
+		entry = &cursor->extent->entry[omx_extent_index(address)];
+		last = &cursor->extent->entry[omx_extent_index(address + n - 1)];
+		for (; entry <= last; entry++)
+			if (~READ_ONCE(*entry) & cursor->wanted)
+				return -EAGAIN;
+		cursor->offset += n;
+		length -= n;
+	}
+	return 0;
+}
+
+/* The extent where the cursor stands, or NULL. */
+static struct omx_extent *extent_of(struct omx_region_cursor *cursor)
+{
+	u64 in_segment;
+
+	if (likely(cursor->left))
+		return cursor->extent;
+	if (!find_extent(cursor, address_of(cursor, &in_segment)))
+		return NULL;
+	WRITE_ONCE(cursor->extent->used, true);
+	return cursor->extent;
+}
+
+/*
+ * Looks up the page where the cursor stands, and those that can be touched and
+ * sent together with it: pages of one folio in a row.
+ */
+static u32 look_up(struct omx_region_cursor *cursor)
+{
+	const struct omx_extent *extent = cursor->extent;
+	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
+	u64 in_segment, address = address_of(cursor, &in_segment);
+	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
+	u64 most = min(in_segment, extent->start + OMX_EXTENT_SIZE - address);
+	u32 end;
+
+	lockdep_assert_held(&extent->lock);
+	cursor->left = 0;
+	if (~*entry & cursor->wanted)
+		return 0;
+	cursor->page = omx_entry_page(*entry);
+	cursor->page_offset = offset_in_page(address);
+	for (end = PAGE_SIZE; cursor->page_offset + most > end; end += PAGE_SIZE)
+		if (IS_ENABLED(CONFIG_HIGHMEM) || ~*++entry & run)
+			break;
+	cursor->left = min_t(u64, most, end - cursor->page_offset);
+	cursor->generation = extent->generation;
+	return cursor->left;
+}
+
+/* Bytes that lie together at the cursor, 0: absent.  Under the extent's lock. */
+static u32 usable(struct omx_region_cursor *cursor)
+{
+	if (likely(cursor->left && cursor->generation == cursor->extent->generation))
+		return cursor->left;
+	return look_up(cursor);
+}
+
+static void advance(struct omx_region_cursor *cursor, u32 length)
+{
+	cursor->offset += length;
+	cursor->page_offset += length;
+	cursor->left -= length;
+}
+
+/* ---- sending from it ---- */
+
+int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
+		      struct sk_buff *skb)
+{
+	int fragments;
+	u32 left, n;
+
+	if (!seek(cursor, offset, length))
+		return -EINVAL;
+	for (left = length, fragments = 0; left; left -= n, fragments++) {
+		struct omx_extent *extent = extent_of(cursor);
+
+		if (fragments == MAX_SKB_FRAGS)
+			return -E2BIG;
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(left, usable(cursor));
+		if (n) {
+			get_page(cursor->page);
+			skb_fill_page_desc(skb, fragments, cursor->page,
+					   cursor->page_offset, n);
+		}
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		advance(cursor, n);
 	}
 	skb->len += length;
 	skb->data_len += length;
 	skb->truesize += length;
-	return true;
+	return 0;
 }
 
-void omx_region_cursor_init(struct omx_region_cursor *cursor,
-			    struct omx_region *region)
+static void copy_from_page(void *to, const struct omx_region_cursor *cursor, u32 length)
 {
-	*cursor = (struct omx_region_cursor){ .region = region };
-}
+	void *from = kmap_local_page(cursor->page);
 
-/* Makes length bytes from offset on the next ones. */
-static bool seek(struct omx_region_cursor *cursor, u64 offset, u32 length)
-{
-	struct omx_region *region = cursor->region;
-
-	if (likely(cursor->offset == offset &&
-		   cursor->piece.length + cursor->walk.left >= length))
-		return true;
-	cursor->piece.length = 0;
-	cursor->walk.left = 0;
-	cursor->offset = offset;
-	return length <= region->length && offset <= region->length - length &&
-	       walk_start(&cursor->walk, region, offset, region->length - offset);
-}
-
-/* At most `most` bytes from where it stands; it stands behind them then. */
-static struct omx_region_piece advance(struct omx_region_cursor *cursor, u32 most)
-{
-	struct omx_region_piece piece;
-
-	if (!cursor->piece.length)
-		walk_next(&cursor->walk, &cursor->piece);
-	piece = cursor->piece;
-	piece.length = min(piece.length, most);
-	cursor->piece.offset += piece.length;
-	cursor->piece.length -= piece.length;
-	cursor->offset += piece.length;
-	return piece;
-}
-
-static void copy_from_piece(void *to, const struct omx_region_piece *piece)
-{
-	void *from = kmap_local_page(piece->page);
-
-	memcpy(to, from + piece->offset, piece->length);
+	memcpy(to, from + cursor->page_offset, length);
 	kunmap_local(from);
 }
 
-bool omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
-		     u32 length)
+int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
+		    u32 length)
 {
-	struct omx_region_piece piece;
+	u32 n;
 
 	if (!seek(cursor, offset, length))
-		return false;
-	for (; length; length -= piece.length, to += piece.length) {
-		piece = advance(cursor, length);
-		copy_from_piece(to, &piece);
+		return -EINVAL;
+	for (; length; length -= n, to += n) {
+		struct omx_extent *extent = extent_of(cursor);
+
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(length, usable(cursor));
+		if (n)
+			copy_from_page(to, cursor, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		advance(cursor, n);
 	}
 	/* Pairs with withdraw(): the program may have written to it since. */
 	smp_rmb();
-	return !READ_ONCE(cursor->region->withdrawn);
+	return READ_ONCE(cursor->region->withdrawn) ? -ENOENT : 0;
 }
 
-static bool copy_to_piece(const struct omx_region_piece *piece,
-			  const struct sk_buff *skb, int offset)
+/* ---- receiving into it ---- */
+
+static int copy_to_page(const struct omx_region_cursor *cursor,
+			const struct sk_buff *skb, int from, u32 length)
 {
-	void *to = kmap_local_page(piece->page);
+	void *to = kmap_local_page(cursor->page);
 	int error = 0;
 
-	if (offset + piece->length <= skb_headlen(skb))
-		memcpy(to + piece->offset, skb->data + offset, piece->length);
+	if (from + length <= skb_headlen(skb))
+		memcpy(to + cursor->page_offset, skb->data + from, length);
 	else
-		error = skb_copy_bits(skb, offset, to + piece->offset, piece->length);
-	flush_dcache_folio(page_folio(piece->page));
+		error = skb_copy_bits(skb, from, to + cursor->page_offset, length);
+	flush_dcache_folio(page_folio(cursor->page));
 	kunmap_local(to);
-	return !error;
+	return error;
 }
 
-bool omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
-		     const struct sk_buff *skb, int skb_offset, u32 length)
+int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
+		    const struct sk_buff *skb, int skb_offset, u32 length)
 {
-	struct omx_region_piece piece;
+	int error = 0;
+	u32 n;
 
 	if (!seek(cursor, offset, length))
-		return false;
-	for (; length; length -= piece.length, skb_offset += piece.length) {
-		piece = advance(cursor, length);
-		if (!copy_to_piece(&piece, skb, skb_offset))
-			return false;
+		return -EINVAL;
+	for (; length && !error; length -= n, skb_offset += n) {
+		struct omx_extent *extent = extent_of(cursor);
+
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(length, usable(cursor));
+		if (n)
+			error = copy_to_page(cursor, skb, skb_offset, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		advance(cursor, n);
 	}
-	return true;
+	return error;
 }
 
-/* Copies a piece to where the walk over the program's addresses stands. */
-static int copy_piece(const struct omx_region_piece *from, struct omx_region_walk *to)
+/* ---- between processes ---- */
+
+/* Copies to the caller's own memory, where its faults are ordinary ones. */
+static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int length)
 {
-	void *data = kmap_local_page(from->page);
-	u32 done = 0;
-	int error = 0;
+	while (length) {
+		struct omx_region_segment *segment = to->segment;
+		u64 in_segment = to->offset - segment->offset;
+		u64 n = min_t(u64, length, segment->length - in_segment);
 
-	while (done < from->length && !error) {
-		u64 address;
-		u32 n;
-
-		while (to->offset == to->segment->length) {
+		if (!n) {
 			to->segment++;
-			to->offset = 0;
+			continue;
 		}
-		n = min_t(u64, from->length - done, to->segment->length - to->offset);
-		address = to->segment->address + to->offset;
-		if (copy_to_user((void __user *)(uintptr_t)address,
-				 data + from->offset + done, n))
-			error = -EFAULT;
+		if (copy_to_user((void __user *)(uintptr_t)(segment->address + in_segment),
+				 from, n))
+			return -EFAULT;
 		to->offset += n;
-		done += n;
+		from += n;
+		length -= n;
 	}
+	return 0;
+}
+
+/* What lies at the cursor, `most` bytes at most, held for us by a reference. */
+static struct page *take_page(struct omx_region_cursor *from, u64 most,
+			      u32 *offset, u32 *length)
+{
+	struct omx_extent *extent = extent_of(from);
+	struct page *page = NULL;
+
+	if (!extent)
+		return NULL;
+	spin_lock_bh(&extent->lock);
+	*length = min_t(u64, most, usable(from));
+	if (*length) {
+		page = from->page;
+		*offset = from->page_offset;
+		get_page(page);
+	}
+	spin_unlock_bh(&extent->lock);
+	advance(from, *length);
+	return page;
+}
+
+static int copy_page_out(struct omx_region_cursor *from, u64 most,
+			 struct omx_region_cursor *to)
+{
+	u32 offset, length;
+	struct page *page = take_page(from, most, &offset, &length);
+	void *data;
+	int error;
+
+	if (!page)
+		return -EAGAIN;
+	data = kmap_local_page(page);
+	error = copy_out(to, data + offset, length);
 	kunmap_local(data);
+	put_page(page);
 	return error;
 }
 
 int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 			    u64 length)
 {
-	struct omx_region_walk source, target = { .segment = to->segment };
-	struct omx_region_piece piece;
+	struct omx_region_cursor source, target;
 	unsigned int i = 0;
 	int error = 0;
 
-	if (current->mm != to->mm || length > to->length ||
-	    !walk_start(&source, from, 0, length))
+	if (current->mm != to->space->mm || length > to->length || length > from->length)
 		return -EFAULT;
-	while (!error && source.left) {
-		walk_next(&source, &piece);
-		error = copy_piece(&piece, &target);
-		if (++i % PIN_BATCH)
+	omx_region_cursor_init(&source, from, OMX_REGION_READ);
+	omx_region_cursor_init(&target, to, OMX_REGION_WRITE);
+	while (source.offset < length && !error) {
+		u64 left = length - source.offset;
+
+		error = copy_page_out(&source, left, &target);
+		if (error == -EAGAIN)
+			error = page_in(from, source.offset, min(left, AHEAD),
+					how_to_page_in(from, OMX_REGION_READ));
+		if (++i % BATCH)
 			continue;
 		cond_resched();
 		if (fatal_signal_pending(current))
 			error = -EINTR;
 	}
+	omx_region_cursor_end(&source);
 	/* Pairs with withdraw(): what was written since shows it. */
 	smp_rmb();
 	if (!error && READ_ONCE(from->withdrawn))
 		error = -ENOENT;
 	return error;
-}
-
-int omx_region_init(void)
-{
-	release_queue = alloc_workqueue("omx", WQ_UNBOUND, 0);
-	return release_queue ? 0 : -ENOMEM;
-}
-
-void omx_region_exit(void)
-{
-	destroy_workqueue(release_queue);
 }

@@ -5,28 +5,42 @@
 #include "channel.h"
 #include "endpoint.h"
 #include "iface.h"
+#include "pull.h"
 #include "region.h"
 #include "rndv.h"
 #include "send.h"
+#include "trace.h"
 
-static void rndv_free(struct omx_rndv *rndv)
+void omx_rndv_put(struct omx_rndv *rndv)
 {
+	if (!refcount_dec_and_test(&rndv->ref))
+		return;
+	__skb_queue_purge(&rndv->parked);
 	if (rndv->region)
 		omx_region_put(rndv->region);
 	omx_channel_put(rndv->ch);
 	kfree_rcu(rndv, rcu);
 }
 
+static void stop(struct omx_rndv *rndv)
+{
+	spin_lock_bh(&rndv->lock);
+	rndv->ended = true;
+	spin_unlock_bh(&rndv->lock);
+}
+
 /* It was just taken out of its channel's list, which makes it ours. */
 static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 		   u64 length)
 {
+	stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
 	omx_table_remove(&ep->rndvs, rndv->id);
+	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
 	rndv->note->event.channel = rndv->ch->id;
 	rndv->note->event.status = status;
 	rndv->note->event.length = length;
 	omx_endpoint_post(ep, rndv->note);
-	rndv_free(rndv);
+	omx_rndv_put(rndv);
 }
 
 static struct sk_buff *make_packet(struct omx_channel *ch,
@@ -70,92 +84,143 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 
 	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL);
 	if (error)
-		return error == -ENOSPC ? -EAGAIN : error;
+		return error == -ENOSPC ? -EBUSY : error;
 	skb = make_packet(ch, ioc, rndv->id);
-	omx_channel_hold(ch);	/* once enlisted, the rndv may end with its own */
 	error = skb ? enlist(ch, rndv) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
+		stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
+		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
 		/* If the channel dies now, the note says so. */
 		omx_channel_send_one(ch, skb);
 		omx_channel_watch(ch);
 	}
-	omx_channel_put(ch);
 	return error;
 }
 
 static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 		       const struct omx_ioc_send_rndv *ioc)
 {
+	struct omx_region *region;
+
 	if (!ioc->region)
-		return ioc->length ? -EINVAL : 0;
-	rndv->region = omx_region_get(ep, ioc->region);
-	if (!rndv->region)
-		return -ENOENT;
-	if (ioc->length > rndv->region->length ||
-	    !(rndv->region->flags & OMX_REGION_READ))
-		return -EINVAL;
-	return omx_region_prepare(ep->iface, rndv->region);
+		return ioc->length || ioc->address ? -EINVAL : 0;
+	region = omx_region_of_message(ep, ioc->region, ioc->address, ioc->length,
+				       OMX_REGION_READ);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	rndv->region = region;
+	return omx_region_prepare(region, ioc->length, OMX_REGION_READ);
+}
+
+static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
+				   const struct omx_ioc_send_rndv *ioc)
+{
+	struct omx_rndv *rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);
+
+	if (!rndv)
+		return NULL;
+	rndv->note = omx_note_alloc(OMX_EVENT_SEND_DONE, ioc->cookie);
+	if (!rndv->note) {
+		kfree(rndv);
+		return NULL;
+	}
+	refcount_set(&rndv->ref, 1);
+	INIT_LIST_HEAD(&rndv->link);
+	omx_channel_hold(ch);
+	rndv->ch = ch;
+	rndv->length = ioc->length;
+	rndv->cookie = ioc->cookie;
+	spin_lock_init(&rndv->lock);
+	__skb_queue_head_init(&rndv->parked);
+	INIT_WORK(&rndv->page_in, omx_pull_reply_page_in);
+	return rndv;
+}
+
+/* The rest of the work on a message that is on its way. */
+static void prepare_more(struct omx_region *region, u64 length)
+{
+	if (region)
+		omx_region_prepare_more(region, length, OMX_REGION_READ);
+}
+
+static long send(struct omx_endpoint *ep, struct omx_channel *ch,
+		 const struct omx_ioc_send_rndv *ioc)
+{
+	struct omx_rndv *rndv = rndv_alloc(ch, ioc);
+	long error;
+
+	if (!rndv)
+		return -ENOMEM;
+	trace_omx_send_begin(ch, ioc->cookie, ioc->length);
+	error = take_region(ep, rndv, ioc);
+	refcount_inc(&rndv->ref);	/* once started it may end */
+	if (!error)
+		error = start(ep, rndv, ioc);
+	if (!error) {
+		prepare_more(rndv->region, rndv->length);
+	} else {
+		kfree(rndv->note);
+		omx_rndv_put(rndv);
+	}
+	omx_rndv_put(rndv);
+	return error;
 }
 
 long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_send_rndv ioc;
-	struct omx_rndv *rndv;
 	struct omx_channel *ch;
 	long error;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.reserved[0] || ioc.reserved[1])
-		return -EINVAL;
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
-	error = -EAGAIN;
-	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1))
-		goto put_channel;
-	error = -ENOMEM;
-	rndv = kzalloc(sizeof(*rndv), GFP_KERNEL);
-	if (!rndv)
-		goto put_channel;
-	INIT_LIST_HEAD(&rndv->link);
-	rndv->note = omx_note_alloc(OMX_EVENT_SEND_DONE, ioc.cookie);
-	if (!rndv->note)
-		goto free_rndv;
-	rndv->ch = ch;
-	rndv->length = ioc.length;
-	error = take_region(ep, rndv, &ioc);
-	if (error)
-		goto put_region;
-	error = start(ep, rndv, &ioc);
-	if (!error)
-		return 0;
-put_region:
-	if (rndv->region)
-		omx_region_put(rndv->region);
-	kfree(rndv->note);
-free_rndv:
-	/* A pull that names it by chance may look at it. */
-	kfree_rcu(rndv, rcu);
-put_channel:
+	if (!omx_endpoint_takes_requests(ep))
+		error = -EBUSY;
+	else if (!omx_channel_has_space(ch, 1))
+		error = -EAGAIN;
+	else
+		error = send(ep, ch, &ioc);
 	omx_channel_put(ch);
 	return error;
 }
 
-struct omx_region *omx_rndv_region(struct omx_endpoint *ep, u32 id,
-				   const struct omx_channel *ch, u64 *length)
+struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
+			      const struct omx_channel *ch)
 {
 	struct omx_rndv *rndv = omx_table_find(&ep->rndvs, id);
 
 	if (!rndv || rndv->id != id || rndv->ch != ch || !rndv->region ||
-	    READ_ONCE(rndv->region->withdrawn) ||
-	    !refcount_inc_not_zero(&rndv->region->ref))
+	    READ_ONCE(rndv->withdrawn) || READ_ONCE(rndv->region->withdrawn) ||
+	    !refcount_inc_not_zero(&rndv->ref))
 		return NULL;
-	*length = rndv->length;
-	return rndv->region;
+	return rndv;
+}
+
+long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
+{
+	struct omx_rndv *rndv;
+	long error = -ENOENT;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
+		if (rndv->cookie != cookie || !rndv->region)
+			continue;
+		WRITE_ONCE(rndv->withdrawn, true);
+		/* Pairs with copied_frame() and pull_locally(). */
+		smp_mb();
+		stop(rndv);
+		error = 0;
+		break;
+	}
+	rcu_read_unlock();
+	return error;
 }
 
 static struct omx_rndv *first_of(struct omx_channel *ch)
@@ -179,6 +244,17 @@ void omx_rndvs_fail(struct omx_channel *ch, u8 status)
 		finish(ep, rndv, status, 0);
 }
 
+void omx_rndvs_stop(struct omx_endpoint *ep)
+{
+	struct omx_rndv *rndv;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((rndv = omx_table_next(&ep->rndvs, &slot)))
+		stop(rndv);
+	rcu_read_unlock();
+}
+
 void omx_rndvs_destroy(struct omx_endpoint *ep)
 {
 	struct omx_rndv *rndv;
@@ -187,7 +263,7 @@ void omx_rndvs_destroy(struct omx_endpoint *ep)
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		omx_table_remove(&ep->rndvs, rndv->id);
 		kfree(rndv->note);
-		rndv_free(rndv);
+		omx_rndv_put(rndv);
 	}
 }
 
@@ -206,6 +282,7 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 
 	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0))
 		return false;
+	trace_omx_rndv_arrive(ch, event.remote_message, event.length);
 	omx_endpoint_notify_urgent(ch->ep);
 	consume_skb(skb);
 	return true;

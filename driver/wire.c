@@ -24,6 +24,7 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL]		 = HEADER(struct omx_wire_pull),
 	[OMX_WIRE_PULL_REPLY]	 = HEADER(struct omx_wire_pull_reply),
 	[OMX_WIRE_NACK]		 = HEADER(struct omx_wire_nack),
+	[OMX_WIRE_HOLD]		 = HEADER(struct omx_wire_hold),
 };
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)

@@ -34,6 +34,7 @@ enum omx_wire_type {
 	OMX_WIRE_PULL,		/* send me these frames of your region */
 	OMX_WIRE_PULL_REPLY,	/* one of them */
 	OMX_WIRE_NACK,		/* no such endpoint, session or region */
+	OMX_WIRE_HOLD,		/* what you pull is being paged in */
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
@@ -144,6 +145,15 @@ struct omx_wire_nack {
 	__be32	pull;		/* the refused one, else 0 */
 } __packed;
 
+struct omx_wire_hold {
+	__be64	offset;		/* of the PULL */
+	__be32	pull;
+	__u8	flags;
+	__u8	reserved[3];
+} __packed;
+
+#define OMX_HOLD_ASK		0x01	/* it is there now: ask again */
+
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);
@@ -156,6 +166,7 @@ static_assert(sizeof(struct omx_wire_ack) == 20);
 static_assert(sizeof(struct omx_wire_pull) == 28);
 static_assert(sizeof(struct omx_wire_pull_reply) == 16);
 static_assert(sizeof(struct omx_wire_nack) == 8);
+static_assert(sizeof(struct omx_wire_hold) == 16);
 
 /*
  * Judges a frame: data points behind the Ethernet header, linear bytes of it

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "buffer.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +49,19 @@ omx_return_t omx__buffer_set_segments(struct buffer *buffer, const omx_seg_t *se
 	buffer->abi.segment_count = used;
 	buffer->abi.reserved = 0;
 	return OMX_SUCCESS;
+}
+
+bool omx__buffer_copy(struct buffer *buffer, const struct omx_buffer *from)
+{
+	if (!make_room(buffer, from->segment_count))
+		return false;
+	buffer->abi = *from;
+	if (from->segment_count) {
+		memcpy(buffer->segments, (const void *)(uintptr_t)from->address,
+		       from->segment_count * sizeof(*buffer->segments));
+		buffer->abi.address = (uintptr_t)buffer->segments;
+	}
+	return true;
 }
 
 void omx__buffer_clip(struct buffer *buffer, uint64_t length)

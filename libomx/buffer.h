@@ -5,6 +5,7 @@
 #ifndef OMX_BUFFER_H
 #define OMX_BUFFER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "omx_abi.h"
@@ -28,6 +29,9 @@ static inline void omx__buffer_set(struct buffer *buffer, void *address, uint64_
 /* SEGMENTS_BAD_COUNT or NO_SYSTEM_RESOURCES. */
 omx_return_t omx__buffer_set_segments(struct buffer *buffer, const omx_seg_t *segs,
 				      uint32_t count);
+
+/* The same memory as `from`, whose segments may go.  False: out of memory. */
+bool omx__buffer_copy(struct buffer *buffer, const struct omx_buffer *from);
 
 /* Makes it end after `length` bytes, if it is longer. */
 void omx__buffer_clip(struct buffer *buffer, uint64_t length);

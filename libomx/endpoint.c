@@ -10,6 +10,7 @@
 #include "helper.h"
 #include "init.h"
 #include "omx.h"
+#include "region.h"
 #include "table.h"
 #include "unexpected.h"
 
@@ -19,6 +20,7 @@ struct wishes {
 	uint64_t unexpected_max;
 	uint32_t context_bits;
 	uint32_t context_shift;
+	uint32_t memory;
 };
 
 static omx_return_t set_context_id(struct wishes *wishes, uint32_t bits, uint32_t shift)
@@ -27,6 +29,14 @@ static omx_return_t set_context_id(struct wishes *wishes, uint32_t bits, uint32_
 		return OMX_ENDPOINT_PARAM_BAD_VALUE;
 	wishes->context_bits = bits;
 	wishes->context_shift = bits ? shift : 0;
+	return OMX_SUCCESS;
+}
+
+static omx_return_t set_memory(struct wishes *wishes, uint32_t mode)
+{
+	if (!omx__memory_mode_valid(mode))
+		return OMX_ENDPOINT_PARAM_BAD_VALUE;
+	wishes->memory = mode;
 	return OMX_SUCCESS;
 }
 
@@ -42,6 +52,8 @@ static omx_return_t read_param(struct wishes *wishes, const omx_endpoint_param_t
 	case OMX_ENDPOINT_PARAM_CONTEXT_ID:
 		return set_context_id(wishes, param->val.context_id.bits,
 				      param->val.context_id.shift);
+	case OMX_ENDPOINT_PARAM_MEMORY:
+		return set_memory(wishes, param->val.memory_mode);
 	default:
 		return OMX_ENDPOINT_PARAM_BAD_KEY;
 	}
@@ -55,6 +67,7 @@ static omx_return_t read_params(struct wishes *wishes, const omx_endpoint_param_
 	uint32_t i;
 
 	wishes->unexpected_max = omx__settings.unexp_queue_max;
+	wishes->memory = (uint32_t)omx__settings.memory;
 	if (count && !params)
 		return OMX_ENDPOINT_PARAMS_BAD_LIST;
 	for (i = 0; i < count && !ret; i++)
@@ -98,6 +111,7 @@ static void apply(struct omx__endpoint *ep, const struct wishes *wishes)
 	init_queues(ep);
 	ep->error_handler = wishes->error_handler;
 	ep->unexpected_max = wishes->unexpected_max;
+	ep->memory = (uint8_t)wishes->memory;
 	ep->rndv_threshold = omx__settings.rndv_threshold;
 	ep->shared_rndv_threshold = omx__settings.shared_rndv_threshold;
 	ep->timeout_ms = omx__settings.timeout_ms ? (uint32_t)omx__settings.timeout_ms :
@@ -253,6 +267,7 @@ static void tear_down(struct omx__endpoint *ep)
 	omx__driver_close(ep->fd);
 	omx__unexpected_free_all(ep);
 	omx__requests_free_all(ep);
+	omx__regions_free_all(ep);
 	omx__partners_free_all(ep);
 	free(ep->contexts);
 	ep->contexts = NULL;

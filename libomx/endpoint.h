@@ -58,6 +58,7 @@ struct omx__endpoint {
 
 	uint8_t state;
 	uint8_t hold;
+	uint8_t memory;			/* enum omx_memory of what is posted from now on */
 	bool consuming;			/* events are being handled, the lock was not dropped */
 	bool wake;			/* sleepers must look again */
 	bool stalled;			/* something has to be tried again, without an event */
@@ -94,7 +95,12 @@ struct omx__endpoint {
 	struct list timers;
 	struct omx__request **request_chunks;
 	uint32_t request_count;
-	uint32_t regions;		/* how many we have in the driver */
+
+	/* see region.h */
+	uint32_t regions;		/* how many requests have one that is not the program's */
+	struct regcache *regcache;	/* NULL: nothing was ever kept */
+	struct region **declared;	/* by the program; by the slot in their handles */
+	uint32_t declared_room;
 
 	/* partners */
 	struct partner **channels;	/* by the low bits of the channel's number */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "omx_abi.h"
 #include "open-mx.h"
@@ -13,6 +14,8 @@
 #define UNEXP_QUEUE_MAX_DEFAULT	(64u << 20)
 #define RNDV_THRESHOLD_DEFAULT	65536
 #define SHARED_RNDV_DEFAULT	4096
+#define RCACHE_COUNT_DEFAULT	256
+#define RCACHE_BYTES_DEFAULT	(1u << 30)
 
 static const struct omx__settings defaults = {
 	.rndv_threshold = RNDV_THRESHOLD_DEFAULT,
@@ -21,32 +24,53 @@ static const struct omx__settings defaults = {
 	.timeout_ms = OMX_TIMEOUT_DEFAULT_MS,
 	.progress_thread = 1,
 	.unexp_queue_max = UNEXP_QUEUE_MAX_DEFAULT,
+	.memory = OMX_AUTO,
+	.rcache = 1,
+	.rcache_count = RCACHE_COUNT_DEFAULT,
+	.rcache_bytes = RCACHE_BYTES_DEFAULT,
 };
 
 struct omx__settings omx__settings = defaults;
 
-/* One or two (separated by a comma) numbers, each with a largest value. */
+static const char *const memory_modes[] = {
+	[OMX_AUTO] = "auto",
+	[OMX_UNPINNED] = "unpinned",
+	[OMX_OVERLAP] = "overlap",
+	[OMX_PIN] = "pin",
+	[OMX_PERMANENT] = "permanent",
+};
+
+/*
+ * One or two (separated by a comma) numbers, each with a largest value; or a
+ * word of a list, of which it sets the index.
+ */
 struct variable {
 	const char *name;
 	size_t offset;
 	uint64_t max;
 	size_t second_offset;	/* 0: there is no second number */
 	uint64_t second_max;
+	const char *const *words;	/* max + 1 of them */
 };
 
 #define AT(field) offsetof(struct omx__settings, field)
 
 static const struct variable variables[] = {
-	{ "OMX_RNDV_THRESHOLD", AT(rndv_threshold), OMX_MEDIUM_MAX, 0, 0 },
-	{ "OMX_SHARED_RNDV_THRESHOLD", AT(shared_rndv_threshold), OMX_MEDIUM_MAX, 0, 0 },
-	{ "OMX_WAITSPIN", AT(wait_spin), 1, 0, 0 },
-	{ "OMX_CTXIDS", AT(ctxid_bits), OMX_ENDPOINT_CONTEXT_ID_BITS_MAX, AT(ctxid_shift), 63 },
-	{ "OMX_FATAL_ERRORS", AT(fatal_errors), 1, 0, 0 },
-	{ "OMX_VERBOSE", AT(verbose), UINT64_MAX, 0, 0 },
-	{ "OMX_ANY_ENDPOINT", AT(any_endpoint), OMX_ANY, 0, 0 },
-	{ "OMX_TIMEOUT_MS", AT(timeout_ms), OMX_ANY, 0, 0 },
-	{ "OMX_PROGRESS_THREAD", AT(progress_thread), 1, 0, 0 },
-	{ "OMX_UNEXP_QUEUE_MAX", AT(unexp_queue_max), UINT64_MAX, 0, 0 },
+	{ "OMX_RNDV_THRESHOLD", AT(rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
+	{ "OMX_SHARED_RNDV_THRESHOLD", AT(shared_rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
+	{ "OMX_WAITSPIN", AT(wait_spin), 1, 0, 0, NULL },
+	{ "OMX_CTXIDS", AT(ctxid_bits), OMX_ENDPOINT_CONTEXT_ID_BITS_MAX,
+	  AT(ctxid_shift), 63, NULL },
+	{ "OMX_FATAL_ERRORS", AT(fatal_errors), 1, 0, 0, NULL },
+	{ "OMX_VERBOSE", AT(verbose), UINT64_MAX, 0, 0, NULL },
+	{ "OMX_ANY_ENDPOINT", AT(any_endpoint), OMX_ANY, 0, 0, NULL },
+	{ "OMX_TIMEOUT_MS", AT(timeout_ms), OMX_ANY, 0, 0, NULL },
+	{ "OMX_PROGRESS_THREAD", AT(progress_thread), 1, 0, 0, NULL },
+	{ "OMX_UNEXP_QUEUE_MAX", AT(unexp_queue_max), UINT64_MAX, 0, 0, NULL },
+	{ "OMX_MEMORY", AT(memory), OMX_MEMORY_MODES - 1, 0, 0, memory_modes },
+	{ "OMX_RCACHE", AT(rcache), 1, 0, 0, NULL },
+	{ "OMX_RCACHE_COUNT", AT(rcache_count), UINT32_MAX, 0, 0, NULL },
+	{ "OMX_RCACHE_BYTES", AT(rcache_bytes), UINT64_MAX, 0, 0, NULL },
 };
 
 void omx__verbose(const char *format, ...)
@@ -78,12 +102,28 @@ static bool parse(const char **text, uint64_t max, char terminator, uint64_t *va
 	return true;
 }
 
+static bool parse_word(const char *text, const struct variable *variable, uint64_t *index)
+{
+	uint64_t i;
+
+	for (i = 0; i <= variable->max; i++) {
+		if (!strcmp(text, variable->words[i])) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool parse_variable(const struct variable *variable, const char *text,
 			   struct omx__settings *settings)
 {
 	uint64_t first, second;
 
-	if (!variable->second_offset) {
+	if (variable->words) {
+		if (!parse_word(text, variable, &first))
+			return false;
+	} else if (!variable->second_offset) {
 		if (!parse(&text, variable->max, 0, &first))
 			return false;
 	} else {

@@ -20,6 +20,10 @@ struct omx__settings {
 	uint64_t timeout_ms;		/* OMX_TIMEOUT_MS: peers silent for longer are lost */
 	uint64_t progress_thread;	/* OMX_PROGRESS_THREAD */
 	uint64_t unexp_queue_max;	/* OMX_UNEXP_QUEUE_MAX: bytes */
+	uint64_t memory;		/* OMX_MEMORY: enum omx_memory */
+	uint64_t rcache;		/* OMX_RCACHE: declared regions are kept for next time */
+	uint64_t rcache_count;		/* OMX_RCACHE_COUNT: how many at most */
+	uint64_t rcache_bytes;		/* OMX_RCACHE_BYTES: how much at most */
 };
 
 extern struct omx__settings omx__settings;

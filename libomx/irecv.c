@@ -4,7 +4,9 @@
  */
 #include "error.h"
 #include "helper.h"
+#include "omx.h"
 #include "progress.h"
+#include "region.h"
 #include "unexpected.h"
 
 static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
@@ -36,10 +38,20 @@ static omx_return_t begin(struct omx__endpoint *ep, uint64_t match_info, uint64_
 	}
 	req->match_info = match_info;
 	req->match_mask = match_mask;
+	req->memory = ep->memory;
 	*out = req;
 	return OMX_SUCCESS;
 
 out_leave:
+	omx__leave(ep);
+	return ret;
+}
+
+/* Undoes begin(); `ret` is why. */
+static cold omx_return_t give_up(struct omx__endpoint *ep, struct omx__request *req,
+				 omx_return_t ret)
+{
+	omx__request_free(req);
 	omx__leave(ep);
 	return ret;
 }
@@ -109,9 +121,41 @@ static omx_return_t receive_segments(struct omx__endpoint *ep, omx_seg_t *segs, 
 		finish(ep, req, request);
 		return OMX_SUCCESS;
 	}
-	omx__request_free(req);
-	omx__leave(ep);
-	return ret;
+	return give_up(ep, req, ret);
+}
+
+static omx_return_t receive_in_mode(struct omx__endpoint *ep, void *buffer, size_t length,
+				    uint64_t match_info, uint64_t match_mask,
+				    omx_memory_mode_t mode, void *context,
+				    omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+
+	if (ret)
+		return ret;
+	if (!omx__memory_mode_valid((uint32_t)mode))
+		return give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+	req->memory = (uint8_t)mode;
+	omx__buffer_set(&req->buffer, buffer, length);
+	finish(ep, req, request);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t receive_region(struct omx__endpoint *ep, omx_region_t region,
+				   size_t length, uint64_t match_info, uint64_t match_mask,
+				   void *context, omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+
+	if (ret)
+		return ret;
+	ret = omx__region_use(req, (uintptr_t)region, length, OMX_REGION_WRITE);
+	if (ret)
+		return give_up(ep, req, ret);
+	finish(ep, req, request);
+	return OMX_SUCCESS;
 }
 
 omx_return_t omx_irecv(omx_endpoint_t ep, void *buffer, size_t length,
@@ -128,4 +172,20 @@ omx_return_t omx_irecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 {
 	return omx__return(ep, receive_segments(ep, segs, nseg, match_info, match_mask,
 						context, request), __func__);
+}
+
+omx_return_t omx_irecv_mode(omx_endpoint_t ep, void *buffer, size_t length,
+			    uint64_t match_info, uint64_t match_mask,
+			    omx_memory_mode_t mode, void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive_in_mode(ep, buffer, length, match_info, match_mask,
+					       mode, context, request), __func__);
+}
+
+omx_return_t omx_region_irecv(omx_endpoint_t ep, omx_region_t region, size_t length,
+			      uint64_t match_info, uint64_t match_mask,
+			      void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive_region(ep, region, length, match_info, match_mask,
+					      context, request), __func__);
 }

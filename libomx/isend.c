@@ -2,12 +2,12 @@
 /*
  * The public functions that send, and which way a message goes.
  */
-#include <errno.h>
-
 #include "connect.h"
 #include "error.h"
 #include "helper.h"
+#include "omx.h"
 #include "progress.h"
+#include "region.h"
 #include "send.h"
 
 static int submit(struct omx__request *req)
@@ -19,17 +19,17 @@ static int submit(struct omx__request *req)
  * May it succeed later?  ENOTCONN: the channel is dead and its event, which
  * ends the request with the reason, has not been handled yet.
  */
-static bool can_wait(const struct omx__request *req, int err)
+static bool can_wait(struct omx__request *req, int err)
 {
-	if (err == -EAGAIN || err == -ENOTCONN)
+	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
 		return true;
-	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
+	return omx__region_shortage(req, err);
 }
 
 /* No event will announce that resources have come back. */
 static void note_shortage(struct omx__endpoint *ep, int err)
 {
-	if (err == -ENOMEM || err == -ENOSPC)
+	if (err == -EBUSY || err == -ENOMEM || err == -ENOSPC)
 		omx__stall(ep);
 }
 
@@ -47,7 +47,7 @@ bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
 		list_append(first, &req->node);		/* before the first */
 		return false;
 	}
-	omx__request_region_destroy(req);
+	omx__region_put(req);
 	omx__request_done(req, omx__error_from_errno(err));
 	return true;
 }
@@ -70,10 +70,8 @@ static cold omx_return_t send_after_others(struct omx__endpoint *ep, struct omx_
 
 static cold omx_return_t send_later(struct omx__endpoint *ep, struct omx__request *req, int err)
 {
-	if (!can_wait(req, err)) {
-		omx__request_region_destroy(req);
+	if (!can_wait(req, err))
 		return omx__error_from_errno(err);
-	}
 	note_shortage(ep, err);
 	queue(req);
 	return OMX_SUCCESS;
@@ -143,10 +141,21 @@ static omx_return_t begin(struct omx__endpoint *ep, const omx_endpoint_addr_t *d
 	req->partner = partner;
 	req->status.addr = partner->addr;
 	req->status.match_info = match_info;
+	req->memory = ep->memory;
 	*out = req;
 	return OMX_SUCCESS;
 
 out_leave:
+	omx__leave(ep);
+	return ret;
+}
+
+/* Undoes begin(); `ret` is why. */
+static cold omx_return_t give_up(struct omx__endpoint *ep, struct omx__request *req,
+				 omx_return_t ret)
+{
+	omx__region_put(req);
+	omx__request_free(req);
 	omx__leave(ep);
 	return ret;
 }
@@ -164,8 +173,8 @@ static omx_return_t finish(struct omx__endpoint *ep, struct omx__request *req,
 	req->zombie = !request;
 	ret = dispatch(ep, req);
 	if (unlikely(ret))
-		omx__request_free(req);
-	else if (request)
+		return give_up(ep, req, ret);
+	if (request)
 		*request = req;
 	omx__leave(ep);
 	return ret;
@@ -196,9 +205,37 @@ static omx_return_t send_segments(struct omx__endpoint *ep, omx_seg_t *segs, uin
 	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
 	if (likely(!ret))
 		return finish(ep, req, synchronous, request);
-	omx__request_free(req);
-	omx__leave(ep);
-	return ret;
+	return give_up(ep, req, ret);
+}
+
+static omx_return_t send_in_mode(struct omx__endpoint *ep, void *buffer, size_t length,
+				 const omx_endpoint_addr_t *dest, uint64_t match_info,
+				 omx_memory_mode_t mode, void *context, omx_request_t *request,
+				 bool synchronous)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+
+	if (ret)
+		return ret;
+	if (!omx__memory_mode_valid((uint32_t)mode))
+		return give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+	req->memory = (uint8_t)mode;
+	omx__buffer_set(&req->buffer, buffer, length);
+	return finish(ep, req, synchronous, request);
+}
+
+static omx_return_t send_region(struct omx__endpoint *ep, omx_region_t region, size_t length,
+				const omx_endpoint_addr_t *dest, uint64_t match_info,
+				void *context, omx_request_t *request)
+{
+	struct omx__request *req;
+	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+
+	if (ret)
+		return ret;
+	ret = omx__region_use(req, (uintptr_t)region, length, OMX_REGION_READ);
+	return ret ? give_up(ep, req, ret) : finish(ep, req, false, request);
 }
 
 omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,
@@ -231,4 +268,28 @@ omx_return_t omx_issendv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 {
 	return omx__return(ep, send_segments(ep, segs, nseg, &dest, match_info,
 					     context, request, true), __func__);
+}
+
+omx_return_t omx_isend_mode(omx_endpoint_t ep, void *buffer, size_t length,
+			    omx_endpoint_addr_t dest, uint64_t match_info,
+			    omx_memory_mode_t mode, void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_in_mode(ep, buffer, length, &dest, match_info, mode,
+					    context, request, false), __func__);
+}
+
+omx_return_t omx_issend_mode(omx_endpoint_t ep, void *buffer, size_t length,
+			     omx_endpoint_addr_t dest, uint64_t match_info,
+			     omx_memory_mode_t mode, void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_in_mode(ep, buffer, length, &dest, match_info, mode,
+					    context, request, true), __func__);
+}
+
+omx_return_t omx_region_isend(omx_endpoint_t ep, omx_region_t region, size_t length,
+			      omx_endpoint_addr_t dest, uint64_t match_info,
+			      void *context, omx_request_t *request)
+{
+	return omx__return(ep, send_region(ep, region, length, &dest, match_info,
+					   context, request), __func__);
 }

@@ -76,7 +76,7 @@ typedef enum omx_return {
 	OMX_BAD_REQUEST			= 13,	/* not a request for which this can be asked */
 	OMX_BAD_MATCH_MASK		= 14,	/* match_info has bits outside of match_mask */
 	OMX_NO_RESOURCES		= 15,
-	OMX_BUSY			= 20,	/* the endpoint is open already */
+	OMX_BUSY			= 20,	/* the endpoint is open, the region in use */
 	OMX_BAD_INFO_KEY		= 21,
 	OMX_BAD_INFO_ADDRESS		= 22,
 	OMX_ENDPOINT_PARAMS_BAD_LIST	= 24,
@@ -204,7 +204,8 @@ omx_return_t omx_get_info(omx_endpoint_t ep, omx_info_key_t key, const void *in_
 typedef enum omx_endpoint_param_key {
 	OMX_ENDPOINT_PARAM_ERROR_HANDLER	= 0,
 	OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX	= 1,	/* bytes; default 64 MiB */
-	OMX_ENDPOINT_PARAM_CONTEXT_ID		= 2
+	OMX_ENDPOINT_PARAM_CONTEXT_ID		= 2,
+	OMX_ENDPOINT_PARAM_MEMORY		= 3
 } omx_endpoint_param_key_t;
 
 typedef struct omx_endpoint_param {
@@ -226,6 +227,7 @@ typedef struct omx_endpoint_param {
 			uint8_t bits;	/* at most OMX_ENDPOINT_CONTEXT_ID_BITS_MAX */
 			uint8_t shift;
 		} context_id;
+		uint32_t memory_mode;	/* omx_memory_mode_t of omx.h */
 	} val;
 } omx_endpoint_param_t;
 

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "helper.h"
 #include "match.h"
+#include "region.h"
 #include "timer.h"
 #include "unexpected.h"
 
@@ -162,7 +163,7 @@ static void finish(struct omx__endpoint *ep, const struct omx_event *event,
 	if (!req || req->type != type)
 		return;
 	list_remove(&req->node);
-	omx__request_region_destroy(req);
+	omx__region_put(req);
 	req->status.xfer_length = event->length;
 	if (!code && event->length < req->status.msg_length)
 		code = OMX_MESSAGE_TRUNCATED;

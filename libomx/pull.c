@@ -5,29 +5,34 @@
  */
 #include <errno.h>
 
-#include "driver.h"
 #include "error.h"
 #include "match.h"
+#include "region.h"
 
-static int send_pull(struct omx__request *req, uint64_t length)
+/* length 0: nothing is fetched, for this reason. */
+static int send_pull(struct omx__request *req, uint64_t length, enum omx_status status)
 {
 	struct omx_ioc_pull pull = {
 		.length = length,
 		.msg_length = req->status.msg_length,
-		.cookie = length ? omx__request_cookie(req) : 0,
 		.channel = req->partner->channel,
-		.region = length ? req->region : 0,
 		.remote_message = req->remote_message,
 		.timeout_ms = req->ep->timeout_ms,
+		.status = status,
 	};
 
-	return omx__driver_ioctl(req->ep->fd, OMX_IOC_PULL, &pull);
+	if (likely(length)) {
+		pull.cookie = omx__request_cookie(req);
+		pull.region = req->region;
+		pull.address = omx__region_address(req);
+	}
+	return omx__region_ioctl(req->ep, OMX_IOC_PULL, &pull);
 }
 
 /* Nothing to transfer: the sender is told, which is all. */
 static int submit_empty(struct omx__request *req)
 {
-	int err = send_pull(req, 0);
+	int err = send_pull(req, 0, OMX_STATUS_OK);
 
 	if (err)
 		return err;
@@ -44,12 +49,10 @@ static int submit(struct omx__request *req)
 
 	if (!length)
 		return submit_empty(req);
-	if (!req->region) {
-		err = omx__request_region_create(req, OMX_REGION_WRITE);
-		if (err)
-			return err;
-	}
-	err = send_pull(req, length);
+	err = omx__region_get(req, OMX_REGION_WRITE);
+	if (err)
+		return err;
+	err = send_pull(req, length, OMX_STATUS_OK);
 	if (err)
 		return err;
 	req->state = REQUEST_ACTIVE;
@@ -57,12 +60,20 @@ static int submit(struct omx__request *req)
 	return 0;
 }
 
-/* Can it succeed later?  Memory and region numbers come back if we hold some. */
-static bool transient(const struct omx__request *req, int err)
+/* What the sender is told. */
+static enum omx_status reason(int err)
 {
-	if (err == -EAGAIN)
+	if (err == -ENOMEM || err == -ENOSPC)
+		return OMX_STATUS_NO_MEMORY;
+	return err == -EFAULT ? OMX_STATUS_FAULT : OMX_STATUS_ABORTED;
+}
+
+/* Can it succeed later? */
+static bool transient(struct omx__request *req, int err)
+{
+	if (err == -EAGAIN || err == -EBUSY)
 		return true;
-	return (err == -ENOMEM || err == -ENOSPC) && req->ep->regions > (req->region != 0);
+	return omx__region_shortage(req, err);
 }
 
 static void start(struct omx__request *req)
@@ -81,8 +92,8 @@ static void start(struct omx__request *req)
 		req->state = REQUEST_ACTIVE;
 		list_append(&req->partner->active, &req->node);
 	} else {
-		omx__request_region_destroy(req);
-		send_pull(req, 0);
+		omx__region_put(req);
+		send_pull(req, 0, reason(err));
 		req->status.xfer_length = 0;
 		omx__request_done(req, omx__error_from_errno(err));
 	}

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "driver.h"
 #include "endpoint.h"
+#include "region.h"
 #include "timer.h"
 
 static cold bool add_chunk(struct omx__endpoint *ep)
@@ -85,12 +85,20 @@ struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t c
 	return req;
 }
 
+static cold void unbind(struct omx__request *req)
+{
+	if (req->deadline)
+		omx__timer_stop(req);
+	omx__region_put(req);
+	req->bound = false;
+}
+
 void omx__request_done(struct omx__request *req, omx_return_t code)
 {
 	struct omx__endpoint *ep = req->ep;
 
-	if (unlikely(req->deadline))
-		omx__timer_stop(req);
+	if (unlikely(req->bound))
+		unbind(req);
 	req->status.code = code;
 	if (req->zombie) {
 		omx__request_free(req);
@@ -110,7 +118,7 @@ void omx__request_done(struct omx__request *req, omx_return_t code)
 void omx__request_abort(struct omx__request *req, omx_return_t code)
 {
 	list_remove(&req->node);
-	omx__request_region_destroy(req);
+	omx__region_withdraw(req);
 	if (req->ep->sleepers && !req->ep->consuming)
 		req->ep->wake = true;
 	omx__request_done(req, code);
@@ -132,27 +140,4 @@ void omx__request_take(struct omx__request *req, omx_status_t *status)
 			list_remove(&req->context_node);
 	}
 	omx__request_free(req);
-}
-
-int omx__request_region_create(struct omx__request *req, uint32_t flags)
-{
-	struct omx_ioc_region region = { .buffer = req->buffer.abi, .flags = flags };
-	int err = omx__driver_ioctl(req->ep->fd, OMX_IOC_REGION_CREATE, &region);
-
-	if (err)
-		return err;
-	req->region = region.region;
-	req->ep->regions++;
-	return 0;
-}
-
-void omx__request_region_destroy(struct omx__request *req)
-{
-	struct omx_ioc_region region = { .region = req->region };
-
-	if (!req->region)
-		return;
-	omx__driver_ioctl(req->ep->fd, OMX_IOC_REGION_DESTROY, &region);
-	req->region = 0;
-	req->ep->regions--;
 }

@@ -14,6 +14,7 @@
 #include "open-mx.h"
 
 struct partner;
+struct region;
 
 enum request_type {
 	REQUEST_SEND,
@@ -51,14 +52,17 @@ struct omx__request {
 	bool zombie;		/* nobody waits for its end */
 	bool internal;		/* of a blocking call: never seen by peek and the like */
 	bool rendezvous;	/* the receiver pulls it */
+	bool bound;		/* a deadline or a declared region may have to be given up */
+	uint8_t memory;		/* enum omx_memory */
 	uint32_t index;		/* in the endpoint's table */
 	uint32_t generation;	/* counts its lives: tells late answers from its own */
 
 	uint64_t match_info;	/* receive: what it asks for */
 	uint64_t match_mask;
 	struct buffer buffer;
-	uint32_t region;	/* ours while the driver has it; 0: none */
+	uint32_t region;	/* ours while the driver has it; 0: none; see region.h */
 	uint32_t remote_message;	/* what is pulled or fetched */
+	struct region *kept;	/* what `region` is of; NULL: of nothing that outlives it */
 	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
@@ -92,7 +96,7 @@ struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t c
  */
 void omx__request_done(struct omx__request *req, omx_return_t code);
 
-/* Takes it out of the queue of its state, gives up its region, and ends it. */
+/* Takes it out of the queue of its state, takes its memory back, and ends it. */
 void omx__request_abort(struct omx__request *req, omx_return_t code);
 
 /* The same, and frees it. */
@@ -100,9 +104,5 @@ void omx__request_drop(struct omx__request *req);
 
 /* Hands the end of a request to the program and frees it. */
 void omx__request_take(struct omx__request *req, omx_status_t *status);
-
-/* Gives memory to the network, and takes it back.  0 or -errno. */
-int omx__request_region_create(struct omx__request *req, uint32_t flags);
-void omx__request_region_destroy(struct omx__request *req);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Large and synchronous messages: the receiver is told and pulls the data
- * out of the buffer, which is a region of the driver's until SEND_DONE.
+ * out of the buffer, which is the driver's until SEND_DONE.
  */
-#include "driver.h"
+#include "region.h"
 #include "send.h"
 
 int omx__send_rendezvous(struct omx__request *req)
@@ -16,14 +16,14 @@ int omx__send_rendezvous(struct omx__request *req)
 	};
 	int err;
 
-	/* One that had to wait has its region already. */
-	if (rndv.length && !req->region) {
-		err = omx__request_region_create(req, OMX_REGION_READ);
+	if (likely(rndv.length)) {
+		err = omx__region_get(req, OMX_REGION_READ);
 		if (err)
 			return err;
+		rndv.region = req->region;
+		rndv.address = omx__region_address(req);
 	}
-	rndv.region = req->region;
-	err = omx__driver_ioctl(req->ep->fd, OMX_IOC_SEND_RNDV, &rndv);
+	err = omx__region_ioctl(req->ep, OMX_IOC_SEND_RNDV, &rndv);
 	if (err)
 		return err;
 	req->state = REQUEST_ACTIVE;

@@ -41,6 +41,7 @@ uint32_t omx__milliseconds_until(uint64_t deadline)
 void omx__timer_start(struct omx__request *req, uint64_t deadline)
 {
 	req->deadline = deadline;
+	req->bound = true;
 	list_append(&req->ep->timers, &req->timer_node);
 }
 

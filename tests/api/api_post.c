@@ -185,7 +185,29 @@ static void bad_arguments(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	CHECK(!request && !context);
 }
 
-/* Memory that is not there: an error, now or in the status; never a crash. */
+/*
+ * Memory that is not there: an error, now or in the status; never a crash.
+ * Of a large message, which is fetched when somebody receives it, on both
+ * sides; on one host the one before the last is large, too.
+ */
+static void receive_bad_memory(omx_endpoint_t ep)
+{
+	char *buffer = allocate(2 << 20);
+	omx_request_t request[2];
+	omx_status_t status;
+	uint32_t result;
+
+	MUST(omx_irecv(ep, buffer, 1 << 20, 932, EXACT, NULL, &request[0]));
+	MUST(omx_irecv(ep, buffer + (1 << 20), 1 << 20, 933, EXACT, NULL, &request[1]));
+	CHECK(finish(ep, &request[1]).code == OMX_MESSAGE_ABORTED);
+	MUST(omx_test(ep, &request[0], &status, &result));
+	if (result)
+		CHECK(status.code == OMX_MESSAGE_ABORTED);
+	else
+		MUST(omx_cancel(ep, &request[0], &result));
+	free(buffer);
+}
+
 static void bad_memory(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	static const size_t sizes[] = { 20, 3000, 30000, 1 << 20 };
@@ -194,7 +216,8 @@ static void bad_memory(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
-		ret = omx_isend(ep, (void *)0x1000, sizes[i], peer, 930, NULL, &request);
+		ret = omx_isend(ep, (void *)0x1000, sizes[i], peer, 930 + i, NULL,
+				&request);
 		if (ret == OMX_SUCCESS)
 			ret = finish(ep, &request).code;
 		CHECK(ret == OMX_MESSAGE_ABORTED, " %zu: %s", sizes[i], omx_strerror(ret));
@@ -231,6 +254,7 @@ static void server(void)
 			receive_one(ep, peer, call, i);
 	receive_unreported(ep, peer);
 	receive_synchronous(ep, peer);
+	receive_bad_memory(ep);
 	part(ep, peer);
 }
 

@@ -175,6 +175,8 @@ static const struct option long_options[] = {
 	{ "window", required_argument, NULL, 'w' },
 	{ "percent", required_argument, NULL, 'p' },
 	{ "mode", required_argument, NULL, 'm' },
+	{ "act", required_argument, NULL, 'a' },
+	{ "state", required_argument, NULL, 'T' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -201,6 +203,8 @@ static void take_option(int option)
 	case 'w': options.window = number(optarg); break;
 	case 'p': options.percent = number(optarg); break;
 	case 'm': options.mode = optarg; break;
+	case 'a': options.act = optarg; break;
+	case 'T': options.state = optarg; break;
 	default: exit(2);
 	}
 }

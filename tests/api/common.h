@@ -82,6 +82,8 @@ struct options {
 	unsigned int window;
 	unsigned int percent;
 	const char *mode;
+	const char *act;
+	const char *state;
 };
 
 /* A program may set its defaults before it runs. */

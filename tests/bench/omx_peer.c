@@ -9,20 +9,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "open-mx.h"
+#include "omx_peer.h"
 #include "transport.h"
 
 #define ENDPOINT	7
 #define KEY		0x62656e63
-#define MATCH		UINT64_C(1)
 #define CONNECT_TRIES	100	/* 5 s */
 
 const char transport_name[] = "omx";
 
-static omx_endpoint_t ep;
-static omx_endpoint_addr_t peer;
+omx_endpoint_t ep;
+omx_endpoint_addr_t peer;
 
-static void check(const char *what, omx_return_t ret)
+void check(const char *what, omx_return_t ret)
 {
 	if (ret != OMX_SUCCESS)
 		errx(1, "%s: %s", what, omx_strerror(ret));
@@ -53,7 +52,7 @@ static omx_request_t post_receive(void *buffer, size_t length)
 	return request;
 }
 
-static omx_endpoint_addr_t finish(omx_request_t request, size_t length)
+omx_endpoint_addr_t finish(omx_request_t request, size_t length)
 {
 	omx_status_t status;
 	uint32_t done;

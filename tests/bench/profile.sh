@@ -5,22 +5,26 @@
 # where each one is; profile.py counts them by function.
 #
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
+#                   [--absent-source|--absent-destination]
 #                   [--offloads on|off] [--mtu M] [--instructions N] [--lines N]
+#                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
-transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60
+transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60 env=()
+declare -A message=([omx]=omx_isend [tcp]=tcp_sendmsg [memory]=omx_issend)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--off.*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oea][fnb].*\)/\1/p' "$0" >&2
 	exit 2
 }
 
 while [ $# -gt 0 ]; do
 	case $1 in
 	--pingpong | --stream) kind=$1 && shift && continue ;;
+	--absent-*) kind=$1 transport=memory && shift && continue ;;
 	esac
 	[ $# -ge 2 ] || usage
 	case $1 in
@@ -30,6 +34,7 @@ while [ $# -gt 0 ]; do
 	--mtu) mtu=$2 ;;
 	--instructions) instructions=$2 ;;
 	--lines) lines=$2 ;;
+	--env) env+=("$2") ;;
 	*) usage ;;
 	esac
 	shift 2
@@ -59,7 +64,8 @@ chmod +x "$work/bin/qemu-system-x86_64"
 mkfifo "$work/trace"
 
 PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time --mtu "$mtu" \
-	"$here/profile_guest.sh" "$transport" "$offloads" "$kind" --sizes "$size" \
+	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "$kind" \
+	--sizes "$size" \
 	>"$work/lab.log" 2>&1 &
 lab=$!
 until [ -e "$work/out/ready" ]; do
@@ -71,6 +77,6 @@ until [ -e "$work/out/ready" ]; do
 done
 echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads"
 "$here/profile.py" --instructions "$instructions" --lines "$lines" \
-	--message "$([ "$transport" = omx ] && echo omx_isend || echo tcp_sendmsg)" \
+	--message "${message[$transport]}" \
 	"$work/monitor" "$work/trace" "$work/out"
 : >"$work/out/done"

@@ -18,8 +18,10 @@ import statistics
 import subprocess
 import sys
 
+import memory
+from tables import KIB, MIB, Verdicts, divide, number, size_name
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KIB, MIB = 1 << 10, 1 << 20
 # What the rounds of one measurement differ in.
 MEASURED = ("elapsed_ns", "busy_ns", "one_way_ns", "min_ns", "p99_ns", "max_ns", "bytes_per_s")
 
@@ -46,7 +48,7 @@ AGAIN = ("packet sent again after a timeout",
 
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
-    run = {"results": [], "frames": []}
+    run = {"results": [], "frames": [], "memory": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -59,7 +61,7 @@ def parse_raw(lines):
             if entry["node"] == 2:
                 run["frames"].append(count_frames(place, counters))
         else:
-            run["results"].append({**place, **entry})
+            run["memory" if "memory" in entry else "results"].append({**place, **entry})
     return run
 
 
@@ -162,26 +164,7 @@ class Figures:
         return result and result["busy_ns"] / (result["size"] * result["count"])
 
 
-def divide(a, b):
-    return a / b if a is not None and b else None
-
-
 # ---- tables ----
-
-def size_name(size):
-    for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
-        if size >= unit:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
-def number(value, digits=None):
-    if value is None:
-        return "-"
-    if digits is None:
-        digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 1000 else 0
-    return f"{value:.{digits}f}"
-
 
 def place_name(place):
     stock = ", stock scheduling" if place[2] == "stock" else ""
@@ -232,7 +215,7 @@ def print_table(figures, place):
 
 # ---- goals ----
 
-class Goals:
+class Goals(Verdicts):
     """Each check prints a line, or nothing if its figures were not measured.
 
     The verdict is about batch scheduling; the stock scheduler's figures, which
@@ -240,13 +223,8 @@ class Goals:
     """
 
     def __init__(self, figures):
+        super().__init__()
         self.figures = figures
-        self.met = self.missed = 0
-
-    def verdict(self, what, good, said):
-        self.met += good
-        self.missed += not good
-        print(f"  {'met    ' if good else 'NOT met'}  {what}: {said}")
 
     def pair(self, get, place, size):
         return [get(place, transport, size) for transport in ("omx", "tcp")]
@@ -335,7 +313,7 @@ def check_goals(figures):
     goals.ahead_of_tcp(small, "stream MB/s", figures.stream_mbs, False)
     for place in figures.places:
         goals.sent_twice(place)
-    print(f"{goals.met} met, {goals.missed} NOT met")
+    goals.say_sum()
 
 
 # ---- against an earlier run ----
@@ -377,7 +355,8 @@ def list_changes(before, after):
             print(f"  {'worse ' if worse > 0 else 'better'}  {name} {size_name(key[5])},"
                   f" {place_name(key)}: {number(old[field] / scale)} ->"
                   f" {number(new[field] / scale)} {unit} ({change:+.1%})")
-    print(f"{total} changes, {worse_ones} of them for the worse")
+    if after.places:
+        print(f"{total} changes, {worse_ones} of them for the worse")
     return worse_ones
 
 
@@ -424,6 +403,8 @@ def compare(path, run, after):
     print(f"\nAgainst {path} ({earlier.get('commit')}, {earlier.get('date')},"
           f" {guest_name(earlier)}): what changed by more than {TOLERANCE[after.clock]:.0%}")
     worse_ones = list_changes(before, after)
+    worse_ones += memory.list_changes(earlier.get("memory", []), run["memory"],
+                                      TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
 
@@ -434,8 +415,10 @@ def report(run, arguments):
     print(f"{guest_name(run)}, measured {CLOCKS[accelerator(run)]}")
     for place in figures.places:
         print_table(figures, place)
-    if figures.clock == "virtual":
+    if figures.clock == "virtual" and figures.places:
         check_goals(figures)
+    if run["memory"]:
+        memory.report(run["memory"])
     worse = arguments.against and compare(arguments.against, run, figures)
     keep(run, arguments.json)
     return 1 if worse else 0

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # In a guest with two nodes: omx beside TCP over the same veth, at each MTU,
-# with offloads off (what a plain NIC sees) and on (what only veth can do).
+# with offloads off (what a plain NIC sees) and on (what only veth can do); and
+# what memory costs omx, at MTU 9000 without offloads.
 # Writes $LAB_OUT/bench.jsonl, which report.py makes tables of.
 #
 # Both peers share one processor here. A stock scheduler may let the one that
@@ -15,12 +16,12 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rounds N] [latency] [bandwidth]
+#               [--policies 'batch stock'] [--rounds N] [latency] [bandwidth] [memory]
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
-transports='tcp omx' mtus='9000 1500' offloads='off on' policies='batch stock' rounds=1
+memory=no transports='tcp omx' mtus='9000 1500' offloads='off on' policies='batch stock' rounds=1
 out=$LAB_OUT/bench.jsonl
 
 usage() {
@@ -62,12 +63,13 @@ end() {
 	done >>"$out"
 }
 
+# run_peers PROGRAM POLICY [OPTION...]: both get the options.
 run_peers() {
-	local server status=0 policy=()
+	local program=$tests/$1_peer server status=0 policy=()
 	[ "$2" = stock ] || policy=(chrt -b 0)
-	"${policy[@]}" node 2 "$tests/$1_peer" --serve &
+	"${policy[@]}" node 2 "$program" --serve "${@:3}" &
 	server=$!
-	"${policy[@]}" node 1 "$tests/$1_peer" "${measurements[@]}" node2 >>"$out" || status=$?
+	"${policy[@]}" node 1 "$program" "${@:3}" node2 >>"$out" || status=$?
 	[ "$status" = 0 ] || kill "$server" 2>/dev/null || true
 	wait "$server" || status=$?
 	return "$status"
@@ -77,8 +79,40 @@ measure() {
 	echo "bench: $1, MTU $2, offloads $3, $4 scheduling" >&2
 	[ "$1" != omx ] || both omx_counters --clear
 	begin "$@"
-	run_peers "$1" "$4" || die "$1 failed at MTU $2, offloads $3"
+	run_peers "$1" "$4" "${measurements[@]}" || die "$1 failed at MTU $2, offloads $3"
 	end "$1"
+}
+
+measure_everywhere() {
+	local mtu offload policy transport round
+	for mtu in $mtus; do
+		set_mtu "$mtu"
+		for offload in $offloads; do
+			set_offloads "$offload"
+			for policy in $policies; do
+				[ "$policy" = batch ] || [ "$mtu" = 9000 ] || continue
+				for ((round = 0; round < rounds; round++)); do
+					for transport in $transports; do
+						measure "$transport" "$mtu" "$offload" "$policy"
+					done
+				done
+			done
+		done
+	done
+}
+
+# How the library remembers regions is a matter of a program's whole life.
+measure_memory() {
+	local round
+	set_mtu 9000
+	set_offloads off
+	for ((round = 0; round < rounds; round++)); do
+		echo "bench: memory" >&2
+		begin memory 9000 off batch
+		run_peers memory batch || die "memory failed"
+		echo "bench: memory, regions not kept" >&2
+		run_peers memory batch --uncached || die "memory failed, regions not kept"
+	done
 }
 
 take_arguments() {
@@ -92,28 +126,20 @@ take_arguments() {
 		--rounds) rounds=${2:?} && shift ;;
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
+		memory) memory=yes ;;
 		*) usage ;;
 		esac
 		shift
 	done
-	[ ${#measurements[@]} -gt 0 ] || measurements=(--pingpong --stream)
+	[ ${#measurements[@]} -gt 0 ] || [ "$memory" = yes ] || {
+		measurements=(--pingpong --stream)
+		memory=yes
+	}
 }
 
 take_arguments "$@"
 : >"$out"
 printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "accelerator": "%s"}}\n' \
 	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" "${LAB_ACCELERATOR:-}" >>"$out"
-for mtu in $mtus; do
-	set_mtu "$mtu"
-	for offload in $offloads; do
-		set_offloads "$offload"
-		for policy in $policies; do
-			[ "$policy" = batch ] || [ "$mtu" = 9000 ] || continue
-			for ((round = 0; round < rounds; round++)); do
-				for transport in $transports; do
-					measure "$transport" "$mtu" "$offload" "$policy"
-				done
-			done
-		done
-	done
-done
+[ ${#measurements[@]} -eq 0 ] || measure_everywhere
+[ "$memory" = no ] || measure_memory

@@ -143,6 +143,7 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL]		 = sizeof(struct omx_wire_pull),
 	[OMX_WIRE_PULL_REPLY]	 = sizeof(struct omx_wire_pull_reply),
 	[OMX_WIRE_NACK]		 = sizeof(struct omx_wire_nack),
+	[OMX_WIRE_HOLD]		 = sizeof(struct omx_wire_hold),
 };
 
 static void from_stranger(struct frame *frame)

@@ -35,6 +35,7 @@ static const unsigned int commands[] = {
 	OMX_IOC_OPEN, OMX_IOC_CONNECT, OMX_IOC_CHANNEL_INFO, OMX_IOC_DISCONNECT,
 	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
+	OMX_IOC_PREFETCH,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -188,6 +189,7 @@ static void make_sense(unsigned int command, void *argument)
 	struct omx_ioc_counters *counters = argument;
 	struct omx_ioc_fetch *fetch = argument;
 	struct omx_ioc_open *open = argument;
+	struct omx_ioc_prefetch *prefetch = argument;
 	struct omx_ioc_pull *pull = argument;
 	struct omx_ioc_send *send = argument;
 	uint32_t *words = argument;
@@ -207,6 +209,8 @@ static void make_sense(unsigned int command, void *argument)
 	case OMX_IOC_REGION_CREATE:
 		fill_buffer(&region->buffer);
 		region->flags = below(8) ? 1 + below(3) : extreme();
+		if (below(8))
+			region->flags |= OMX_REGION_MODE(below(OMX_MEMORY_MODES));
 		region->region = 0;
 		break;
 	case OMX_IOC_REGION_DESTROY:
@@ -220,16 +224,25 @@ static void make_sense(unsigned int command, void *argument)
 	case OMX_IOC_SEND_RNDV:
 		rndv->length = length();
 		rndv->channel = number();
-		rndv->region = number();
-		memset(rndv->reserved, 0, sizeof(rndv->reserved));
+		rndv->region = below(2) ? number() : OMX_REGION_IMPLICIT;
+		rndv->address = rndv->region == OMX_REGION_IMPLICIT ? address() : 0;
 		break;
 	case OMX_IOC_PULL:
 		pull->length = length();
 		pull->msg_length = below(4) ? pull->length : length();
 		pull->channel = number();
-		pull->region = number();
+		pull->region = below(2) ? number() : OMX_REGION_IMPLICIT;
+		pull->address = pull->region == OMX_REGION_IMPLICIT ? address() : 0;
 		pull->remote_message = number();
 		pull->timeout_ms = below(1000);
+		pull->status = below(4) ? 0 : number();
+		pull->reserved = 0;
+		break;
+	case OMX_IOC_PREFETCH:
+		prefetch->address = address();
+		prefetch->length = length();
+		prefetch->flags = 1 + below(7);
+		prefetch->reserved = 0;
 		break;
 	case OMX_IOC_OPEN:
 		open->board = below(4) ? OMX_ANY : number();

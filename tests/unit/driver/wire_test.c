@@ -22,7 +22,7 @@ enum {
 	REPLY_OFFSET = HEAD,
 };
 
-static const u32 body_bytes[] = { 0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8 };
+static const u32 body_bytes[] = { 0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16 };
 
 struct frame {
 	u32 length;		/* as built; the field may say something else */
@@ -159,7 +159,7 @@ static bool accepts(const u8 *data, u32 linear, u32 total)
 	if (linear < HEAD || data[VERSION] != 1)
 		return false;
 	type = data[TYPE];
-	if (type < 1 || type > 11)
+	if (type < 1 || type > 12)
 		return false;
 	length = get(data, LENGTH, 2);
 	return linear >= header_bytes(type) && length >= header_bytes(type) &&
@@ -174,11 +174,11 @@ static void header_length__known_types_only(void **state)
 	u32 type;
 
 	(void)state;
-	assert_int_equal(OMX_WIRE_TYPES, 12);
-	for (type = 1; type <= 11; type++)
+	assert_int_equal(OMX_WIRE_TYPES, 13);
+	for (type = 1; type <= 12; type++)
 		assert_int_equal(omx_wire_header_length(type), header_bytes(type));
 	assert_int_equal(omx_wire_header_length(0), 0);
-	for (type = 12; type < 1000; type++)
+	for (type = 13; type < 1000; type++)
 		assert_int_equal(omx_wire_header_length(type), 0);
 	assert_int_equal(omx_wire_header_length(UINT32_MAX), 0);
 }
@@ -189,7 +189,7 @@ static void validate__shortest_of_each_type(void **state)
 	u32 type;
 
 	(void)state;
-	for (type = 1; type <= 11; type++) {
+	for (type = 1; type <= 12; type++) {
 		build_shortest(&frame, type);
 		assert_true(accepts(frame.bytes, frame.length, frame.length));
 		assert_int_equal(judge_whole(&frame), 0);
@@ -207,7 +207,7 @@ static void validate__truncated_at_every_byte(void **state)
 	u32 type, cut;
 
 	(void)state;
-	for (type = 1; type <= 11; type++) {
+	for (type = 1; type <= 12; type++) {
 		build(&frame, type, has_payload(type) ? 60 : 0);
 		for (cut = 0; cut < frame.length; cut++)
 			assert_int_equal(judge(frame.bytes, cut, cut),
@@ -225,7 +225,7 @@ static void validate__length_field_lies(void **state)
 	u32 type, length;
 
 	(void)state;
-	for (type = 1; type <= 11; type++) {
+	for (type = 1; type <= 12; type++) {
 		build(&frame, type, has_payload(type) ? 60 : 0);
 		for (length = 0; length < 65536; length++) {
 			bool shorter = length < header_bytes(type);
@@ -257,7 +257,7 @@ static void validate__other_versions_and_types(void **state)
 	for (value = 0; value < 256; value++) {
 		build(&frame, OMX_WIRE_ACK, 0);
 		put(&frame, TYPE, 1, value);
-		if (value < 1 || value > 11)
+		if (value < 1 || value > 12)
 			assert_int_equal(judge_whole(&frame),
 					 OMX_COUNTER_DROP_TYPE);
 	}
@@ -269,7 +269,7 @@ static void validate__payload_where_none_belongs(void **state)
 	u32 type;
 
 	(void)state;
-	for (type = 1; type <= 11; type++) {
+	for (type = 1; type <= 12; type++) {
 		if (has_payload(type))
 			continue;
 		build(&frame, type, 1);
@@ -296,6 +296,7 @@ static void validate__free_fields(void **state)
 		{ OMX_WIRE_PULL, HEAD + 12, 8 }, { OMX_WIRE_PULL, HEAD + 26, 2 },
 		{ OMX_WIRE_PULL_REPLY, HEAD + 8, 8 },
 		{ OMX_WIRE_NACK, 4, 12 + 8 },
+		{ OMX_WIRE_HOLD, 4, 12 + 16 },
 	};
 	struct frame frame;
 	u32 i;
@@ -501,7 +502,7 @@ static void scramble_pull(struct frame *frame)
 /* Valid but for a few fields; the rest is noise. */
 static void build_almost_valid(struct frame *frame)
 {
-	u32 type = 1 + random_below(11);
+	u32 type = 1 + random_below(12);
 	u32 payload = has_payload(type) ? random_below(120) : random_percent(5);
 	u32 i, faults = random_below(3);
 
@@ -530,7 +531,7 @@ static void build_noise(struct frame *frame)
 		frame->bytes[i] = random_u64();
 	if (random_percent(75)) {
 		put(frame, VERSION, 1, 1);
-		put(frame, TYPE, 1, random_below(13));
+		put(frame, TYPE, 1, random_below(14));
 	}
 	if (random_percent(50))
 		put(frame, LENGTH, 2, random_below(frame->length + 2));
@@ -565,7 +566,7 @@ static void validate__fuzz(void **state)
 			accepted[frame.bytes[TYPE]]++;
 	}
 	/* It reached every branch, often. */
-	for (type = 1; type <= 11; type++)
+	for (type = 1; type <= 12; type++)
 		assert_true(accepted[type] > FUZZ_FRAMES / 200);
 	assert_true(seen[OMX_COUNTER_DROP_VERSION] > FUZZ_FRAMES / 200);
 	assert_true(seen[OMX_COUNTER_DROP_TYPE] > FUZZ_FRAMES / 200);

@@ -57,16 +57,16 @@ struct message {	/* a medium one, not fetched yet */
 struct region {
 	bool used;
 	int file;
-	uint32_t count;
+	uint32_t flags, count;
 	uint64_t length;
 	struct omx_segment segments[OMX_SEGMENTS_MAX];
 };
 
 struct rendezvous {
-	bool used;
+	bool used, withdrawn;
 	int sender, receiver;
 	uint32_t sender_channel, region;
-	uint64_t cookie, length;
+	uint64_t cookie, length, address;
 };
 
 struct held {		/* an answer that waits for mock_answer */
@@ -89,7 +89,7 @@ static struct rendezvous rendezvous[OBJECTS];
 static struct held *held, **held_end = &held;
 static struct fault faults[8];
 static uint32_t calls[COMMANDS];
-static uint32_t region_count, sessions, generations, ring_slots, abi;
+static uint32_t region_count, region_flags, prefetch_flags, sessions, generations, ring_slots, abi;
 static int room, open_error, map_skip;
 static bool holding;
 
@@ -570,6 +570,16 @@ static struct region *region_of(const struct file *file, uint32_t number)
 	return regions[number];
 }
 
+static void check_memory(const struct file *file, uint32_t number, uint64_t address,
+			 uint64_t length, uint32_t access)
+{
+	const struct region *region = region_of(file, number);
+
+	if (number == OMX_REGION_IMPLICIT)
+		return;
+	assert(!address && region && region->flags & access && region->length >= length);
+}
+
 static int do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send)
 {
 	struct omx_event event = {
@@ -584,14 +594,15 @@ static int do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send)
 		return err;
 	if (!take_room(channel))
 		return -EAGAIN;
-	assert(send->region ? region_of(file, send->region)->length == send->length :
-	       !send->length);
+	assert(!send->length == !send->region);
+	if (send->length)
+		check_memory(file, send->region, send->address, send->length, OMX_REGION_READ);
 	for (i = 1; rendezvous[i].used; i++)
 		assert(i + 1 < OBJECTS);
 	rendezvous[i] = (struct rendezvous){
 		.used = true, .sender = index_of(file), .receiver = channel->peer,
 		.sender_channel = send->channel, .region = send->region,
-		.cookie = send->cookie, .length = send->length,
+		.cookie = send->cookie, .length = send->length, .address = send->address,
 	};
 	event.channel = channel->peer_channel;
 	event.remote_message = i;
@@ -599,13 +610,34 @@ static int do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send)
 	return 0;
 }
 
-static void copy_regions(const struct region *to, const struct region *from, uint64_t length)
+static void move_memory(const struct file *file, uint32_t number, uint64_t address,
+			unsigned char *data, uint64_t length, bool out)
 {
-	unsigned char *data = malloc(length);
+	const struct omx_segment implicit = { address, length };
+	const struct region *region = region_of(file, number);
 
-	move(from->segments, from->count, data, length, true);
-	move(to->segments, to->count, data, length, false);
+	if (number == OMX_REGION_IMPLICIT)
+		move(&implicit, 1, data, length, out);
+	else
+		move(region->segments, region->count, data, length, out);
+}
+
+/* False: the sender has taken its memory back. */
+static bool transfer(const struct rendezvous *rndv, const struct file *file,
+		     const struct omx_ioc_pull *pull)
+{
+	const struct file *sender = &files[rndv->sender];
+	unsigned char *data;
+
+	check_memory(file, pull->region, pull->address, pull->length, OMX_REGION_WRITE);
+	if (rndv->withdrawn ||
+	    (rndv->region != OMX_REGION_IMPLICIT && !region_of(sender, rndv->region)))
+		return false;
+	data = malloc(pull->length);
+	move_memory(sender, rndv->region, rndv->address, data, pull->length, true);
+	move_memory(file, pull->region, pull->address, data, pull->length, false);
 	free(data);
+	return true;
 }
 
 static int do_pull(struct file *file, struct omx_ioc_pull *pull)
@@ -615,7 +647,6 @@ static int do_pull(struct file *file, struct omx_ioc_pull *pull)
 		.length = pull->length,
 	};
 	struct rendezvous *rndv;
-	struct region *from;
 	int err;
 
 	if (!live_channel(file, pull->channel, &err))
@@ -626,13 +657,14 @@ static int do_pull(struct file *file, struct omx_ioc_pull *pull)
 	if (!rndv->used || rndv->receiver != index_of(file))
 		return -EINVAL;
 	assert(pull->msg_length == rndv->length && pull->length <= rndv->length);
+	assert(!pull->reserved && pull->status < OMX_STATUSES);
+	if (pull->status) {
+		assert(!pull->length);
+		end_rendezvous(rndv, pull->status, 0);
+		return 0;
+	}
 	if (pull->length) {
-		assert(region_of(file, pull->region));
-		assert(pull->length <= region_of(file, pull->region)->length);
-		from = region_of(&files[rndv->sender], rndv->region);
-		if (from)
-			copy_regions(region_of(file, pull->region), from, pull->length);
-		else
+		if (!transfer(rndv, file, pull))
 			event.status = OMX_STATUS_BAD_REGION;
 		answer(file, &event);
 	}
@@ -646,7 +678,9 @@ static int do_region_create(struct file *file, struct omx_ioc_region *region)
 	struct region *made;
 	uint32_t i;
 
-	assert(region->flags == OMX_REGION_READ || region->flags == OMX_REGION_WRITE);
+	assert(region->flags & (OMX_REGION_READ | OMX_REGION_WRITE));
+	assert(region->flags < OMX_REGION_MODE(OMX_MEMORY_MODES) && !(region->flags & 0xfc));
+	assert(region->buffer.length);
 	for (i = 1; regions[i] && regions[i]->used; i++)
 		assert(i + 1 < OBJECTS);
 	if (!regions[i])
@@ -654,6 +688,7 @@ static int do_region_create(struct file *file, struct omx_ioc_region *region)
 	made = regions[i];
 	made->used = true;
 	made->file = index_of(file);
+	made->flags = region_flags = region->flags;
 	made->length = region->buffer.length;
 	made->count = segments_of(&region->buffer, made->segments);
 	region->region = i;
@@ -661,14 +696,38 @@ static int do_region_create(struct file *file, struct omx_ioc_region *region)
 	return 0;
 }
 
+/* The message with this cookie is not to be pulled any more. */
+static int withdraw(const struct file *file, uint64_t cookie)
+{
+	for (uint32_t i = 1; i < OBJECTS; i++) {
+		if (rendezvous[i].used && rendezvous[i].sender == index_of(file) &&
+		    rendezvous[i].cookie == cookie) {
+			rendezvous[i].withdrawn = true;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 static int do_region_destroy(struct file *file, struct omx_ioc_region *region)
 {
 	struct region *gone = region_of(file, region->region);
 
+	if (region->region == OMX_REGION_IMPLICIT)
+		return withdraw(file, region->buffer.address);
 	assert(gone);
 	gone->used = false;
 	region_count--;
 	return 0;
+}
+
+/* The first page is nobody's. */
+static int do_prefetch(struct omx_ioc_prefetch *prefetch)
+{
+	assert(prefetch->flags & (OMX_REGION_READ | OMX_REGION_WRITE));
+	assert(prefetch->flags < 8 && prefetch->length && !prefetch->reserved);
+	prefetch_flags = prefetch->flags;
+	return prefetch->address < PAGE ? -EFAULT : 0;
 }
 
 static int do_fetch(struct file *file, struct omx_ioc_fetch *fetch)
@@ -777,6 +836,7 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_PULL: return do_pull(file, argument);
 	case OMX_IOC_REGION_CREATE: return do_region_create(file, argument);
 	case OMX_IOC_REGION_DESTROY: return do_region_destroy(file, argument);
+	case OMX_IOC_PREFETCH: return do_prefetch(argument);
 	case OMX_IOC_FETCH: return do_fetch(file, argument);
 	case OMX_IOC_WAIT: return do_wait(file, argument);
 	case OMX_IOC_WAKEUP: return do_wakeup(file);
@@ -913,6 +973,31 @@ void omx__driver_unmap(const void *map, size_t length)
 	(void)map, (void)length;
 }
 
+/* ---- fork() ------------------------------------------------------------------------- */
+
+/* A helper may have the lock, or sleep, at that moment: the child has no helper. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Before the library does the same: its part in the child comes after ours. */
+static __attribute__((constructor)) void prepare_for_fork(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
 /* ---- for the tests ------------------------------------------------------------------- */
 
 void mock_reset(void)
@@ -933,6 +1018,8 @@ void mock_reset(void)
 	memset(faults, 0, sizeof(faults));
 	memset(calls, 0, sizeof(calls));
 	region_count = 0;
+	region_flags = 0;
+	prefetch_flags = 0;
 	ring_slots = 256;
 	abi = OMX_ABI_VERSION;
 	room = -1;
@@ -996,6 +1083,16 @@ uint32_t mock_all_calls(void)
 uint32_t mock_regions(void)
 {
 	return region_count;
+}
+
+uint32_t mock_region_flags(void)
+{
+	return region_flags;
+}
+
+uint32_t mock_prefetch_flags(void)
+{
+	return prefetch_flags;
 }
 
 void mock_set_room(int count)

@@ -35,6 +35,8 @@ void mock_set_abi(uint32_t version);
 uint32_t mock_calls(unsigned long command);
 uint32_t mock_all_calls(void);
 uint32_t mock_regions(void);	/* that exist now */
+uint32_t mock_region_flags(void);	/* of the region, and the prefetch, that was last */
+uint32_t mock_prefetch_flags(void);
 
 /* How many more eager or rendezvous messages are taken before EAGAIN; -1: all. */
 void mock_set_room(int messages);

@@ -166,10 +166,18 @@ static void taken_by_another_thread(void **state)
 	join(&waiter, OMX_BAD_REQUEST, 0);
 }
 
+/* Until so many have gone to sleep since there were `before` calls. */
+static void await_sleepers(uint32_t before, uint32_t count)
+{
+	while (mock_calls(OMX_IOC_WAIT) - before < count)
+		nap(1);
+}
+
 static void wakeup(void **state)
 {
 	struct pair *pair = *state;
 	struct waiter waiters[5] = { 0 };
+	uint32_t before = mock_calls(OMX_IOC_WAIT);
 
 	ok(omx_wakeup(pair->b));
 	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &waiters[0].request));
@@ -177,12 +185,13 @@ static void wakeup(void **state)
 	start(&waiters[1], pair->b, wait_any);
 	start(&waiters[2], pair->b, peek);
 	start(&waiters[3], pair->b, probe);
-	nap(20);
+	await_sleepers(before, 4);
 	ok(omx_wakeup(pair->b));
 	for (int i = 0; i < 4; i++)
 		join(&waiters[i], OMX_SUCCESS, 0);
+	before = mock_calls(OMX_IOC_WAIT);
 	start(&waiters[4], pair->b, connect_silent);
-	nap(20);
+	await_sleepers(before, 1);
 	ok(omx_wakeup(pair->b));
 	join(&waiters[4], OMX_TIMEOUT, 0);
 }

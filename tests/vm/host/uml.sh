@@ -35,6 +35,7 @@ build_uml() {
 	new=$(mktemp -d "$cache/new.XXXXXX")
 	say "building user-mode Linux $uml_series, once; this takes minutes"
 	fetch_uml "$new"
+	offer_options "$new/source"
 	configure_source "$new/source" "$uml_config" ARCH=um
 	mkdir -p "$build"
 	loudly "user-mode Linux" nice make -C "$new/source" ARCH=um -j"$jobs" all
@@ -73,4 +74,11 @@ uml_package_source() {
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Component: main' |
 		grep -v -e security -e ports | head -n 1)
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian/} sid main"
+}
+
+# Options that are there for those that select them only, none of which are
+# built here, get a prompt.
+offer_options() {
+	sed -i -E '/^config (MMU_NOTIFIER|HMM_MIRROR)$/,/^\s+bool$/s/^(\s+bool)$/\1 "for modules"/' \
+		"$1/mm/Kconfig"
 }

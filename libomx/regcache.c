@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regcache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "endpoint.h"
+#include "environment.h"
+#include "region.h"
+
+#define BUCKETS		512
+
+struct regcache {
+	struct region *buckets[BUCKETS];
+	struct list idle;	/* the one used last is the last */
+	struct list doomed;
+	uint64_t count;		/* of all that can be found */
+	uint64_t bytes;
+};
+
+/* ---- regions ---------------------------------------------------------------- */
+
+static const struct omx_segment *segments_of(const struct omx_buffer *buffer)
+{
+	return (const struct omx_segment *)(uintptr_t)buffer->address;
+}
+
+int omx__region_make(struct omx__endpoint *ep, const struct omx_buffer *buffer,
+		     uint32_t flags, struct region **made)
+{
+	size_t size = buffer->segment_count * sizeof(struct omx_segment);
+	struct region *region = calloc(1, sizeof(*region) + size);
+	struct omx_ioc_region ioc = { .buffer = *buffer, .flags = flags };
+	int err;
+
+	if (!region)
+		return -ENOMEM;
+	err = omx__region_ioctl(ep, OMX_IOC_REGION_CREATE, &ioc);
+	if (err) {
+		free(region);
+		return err;
+	}
+	region->number = ioc.region;
+	region->flags = flags;
+	region->buffer = *buffer;
+	if (size) {
+		memcpy(region->segments, segments_of(buffer), size);
+		region->buffer.address = (uintptr_t)region->segments;
+	}
+	*made = region;
+	return 0;
+}
+
+void omx__region_free(struct omx__endpoint *ep, struct region *region)
+{
+	omx__region_destroy(ep, region->number);
+	free(region);
+}
+
+/* ---- finding them -------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+static uint64_t hash_of(const struct omx_buffer *buffer, uint32_t flags)
+{
+	const struct omx_segment *segments = segments_of(buffer);
+	uint64_t hash = mix(flags, buffer->length);
+	uint32_t i;
+
+	if (!buffer->segment_count)
+		return mix(hash, buffer->address);
+	for (i = 0; i < buffer->segment_count; i++)
+		hash = mix(mix(hash, segments[i].address), segments[i].length);
+	return hash;
+}
+
+static bool same_memory(const struct omx_buffer *a, const struct omx_buffer *b)
+{
+	if (a->length != b->length || a->segment_count != b->segment_count)
+		return false;
+	if (!a->segment_count)
+		return a->address == b->address;
+	return !memcmp(segments_of(a), segments_of(b),
+		       a->segment_count * sizeof(struct omx_segment));
+}
+
+static struct region *find(const struct regcache *cache, const struct omx_buffer *buffer,
+			   uint32_t flags, uint64_t hash)
+{
+	struct region *region = cache->buckets[hash % BUCKETS];
+
+	while (region && !(region->hash == hash && region->flags == flags &&
+			   same_memory(&region->buffer, buffer)))
+		region = region->next;
+	return region;
+}
+
+static void add(struct regcache *cache, struct region *region, uint64_t hash)
+{
+	struct region **bucket = &cache->buckets[hash % BUCKETS];
+
+	region->hash = hash;
+	region->next = *bucket;
+	*bucket = region;
+	cache->count++;
+	cache->bytes += region->buffer.length;
+}
+
+static void forget(struct regcache *cache, struct region *region)
+{
+	struct region **place = &cache->buckets[region->hash % BUCKETS];
+
+	while (*place != region)
+		place = &(*place)->next;
+	*place = region->next;
+	cache->count--;
+	cache->bytes -= region->buffer.length;
+}
+
+/* ---- the cache ------------------------------------------------------------------- */
+
+static cold struct regcache *create(struct omx__endpoint *ep)
+{
+	struct regcache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	list_init(&cache->idle);
+	list_init(&cache->doomed);
+	ep->regcache = cache;
+	return cache;
+}
+
+bool omx__regcache_evict(struct omx__endpoint *ep)
+{
+	struct regcache *cache = ep->regcache;
+	struct region *oldest;
+
+	if (!cache || list_empty(&cache->idle))
+		return false;
+	oldest = list_entry(cache->idle.next, struct region, node);
+	list_remove(&oldest->node);
+	forget(cache, oldest);
+	omx__region_free(ep, oldest);
+	return true;
+}
+
+static bool fits(const struct regcache *cache, uint64_t length)
+{
+	return cache->count < omx__settings.rcache_count &&
+	       cache->bytes <= omx__settings.rcache_bytes - length;
+}
+
+static bool make_room(struct omx__endpoint *ep, const struct regcache *cache, uint64_t length)
+{
+	if (length > omx__settings.rcache_bytes)
+		return false;
+	while (!fits(cache, length)) {
+		if (!omx__regcache_evict(ep))
+			return false;
+	}
+	return true;
+}
+
+static struct region *take(struct region *region)
+{
+	if (!region->users++)
+		list_remove(&region->node);
+	return region;
+}
+
+int omx__regcache_get(struct omx__endpoint *ep, const struct omx_buffer *buffer,
+		      uint32_t flags, struct region **found)
+{
+	struct regcache *cache = ep->regcache ? ep->regcache : create(ep);
+	uint64_t hash = hash_of(buffer, flags);
+	struct region *region;
+	int err;
+
+	*found = NULL;
+	if (!cache)
+		return 0;
+	region = find(cache, buffer, flags, hash);
+	if (likely(region)) {
+		*found = take(region);
+		return 0;
+	}
+	if (!make_room(ep, cache, buffer->length))
+		return 0;
+	err = omx__region_make(ep, buffer, flags, &region);
+	if (err)
+		return err;
+	add(cache, region, hash);
+	region->users = 1;
+	*found = region;
+	return 0;
+}
+
+void omx__regcache_put(struct omx__endpoint *ep, struct region *region)
+{
+	if (--region->users)
+		return;
+	if (unlikely(region->doomed)) {
+		list_remove(&region->node);
+		omx__region_free(ep, region);
+	} else {
+		list_append(&ep->regcache->idle, &region->node);
+	}
+}
+
+void omx__regcache_doom(struct omx__endpoint *ep, struct region *region)
+{
+	if (region->doomed)
+		return;
+	region->doomed = true;
+	forget(ep->regcache, region);
+	list_append(&ep->regcache->doomed, &region->node);
+}
+
+void omx__regcache_free(struct omx__endpoint *ep)
+{
+	struct regcache *cache = ep->regcache;
+	struct list *node, *next_node;
+	struct region *region, *next;
+	uint32_t i;
+
+	if (!cache)
+		return;
+	for (i = 0; i < BUCKETS; i++) {
+		for (region = cache->buckets[i]; region; region = next) {
+			next = region->next;
+			free(region);
+		}
+	}
+	list_for_each(node, next_node, &cache->doomed)
+		free(list_entry(node, struct region, node));
+	free(cache);
+	ep->regcache = NULL;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Long messages whose pages are not there, on either side: never touched,
+ * swapped out, in a file's page cache but not mapped, and holes of a file that
+ * have been read but never written.
+ *
+ *	--mode M	pin, overlap, unpinned, permanent, auto
+ *	--length N	of the messages
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+enum kind { PRESENT, UNTOUCHED, SWAPPED, UNMAPPED, ONLY_READ, KINDS };
+
+static const char *const names[KINDS] = { "present", "untouched", "swapped", "unmapped",
+					  "only read" };
+
+static omx_endpoint_t ep;
+static omx_endpoint_addr_t peer;
+
+static bool all_zero(const uint8_t *p, size_t length)
+{
+	return !*p && !memcmp(p, p + 1, length - 1);
+}
+
+static uint8_t *make(enum kind kind, uint64_t key)
+{
+	int file = kind == UNMAPPED || kind == ONLY_READ ? memory_file(options.length) : -1;
+	uint8_t *memory = file < 0 ? map_anonymous(NULL, options.length) :
+			  map_file(NULL, options.length, file, MAP_SHARED);
+
+	if (file >= 0)
+		close(file);
+	if (kind == ONLY_READ)
+		CHECK(all_zero(memory, options.length));
+	else if (kind != UNTOUCHED)
+		fill(memory, options.length, key, 0);
+	if (kind == SWAPPED)
+		madvise(memory, options.length, MADV_PAGEOUT);
+	if (kind == UNMAPPED)
+		CHECK(!madvise(memory, options.length, MADV_DONTNEED));
+	return memory;
+}
+
+static size_t resident(uint8_t *memory)
+{
+	static unsigned char in_core[1 << 16];
+	size_t at, i, pages = 0;
+
+	for (at = 0; at < options.length; at += sizeof(in_core) * PAGE) {
+		size_t part = options.length - at;
+
+		if (part > sizeof(in_core) * PAGE)
+			part = sizeof(in_core) * PAGE;
+		CHECK(!mincore(memory + at, part, in_core));
+		for (i = 0; i < (part + PAGE - 1) / PAGE; i++)
+			pages += in_core[i] & 1;
+	}
+	return pages;
+}
+
+static void one(bool from_server, enum kind source, enum kind destination, uint64_t match)
+{
+	bool sends = from_server == options.server;
+	enum kind kind = sends ? source : destination;
+	uint8_t *memory = make(kind, sends ? match : 0);
+	size_t before = resident(memory);
+	double start = now();
+
+	pass(ep, peer, from_server, memory, options.length, match);
+	if (sends)
+		printf("%s -> %s: %zu pages of %llu were in memory, %.2f s\n", names[source],
+		       names[destination], before, (unsigned long long)options.length / PAGE,
+		       now() - start);
+	/* A page that nobody has written to, but the network: the kernel may want it. */
+	if (!sends && kind == ONLY_READ)
+		madvise(memory, options.length, MADV_PAGEOUT);
+	if (source != UNTOUCHED)
+		verify(memory, options.length, match);
+	else
+		CHECK(all_zero(memory, options.length));
+	munmap(memory, options.length);
+}
+
+static void side(void)
+{
+	static const enum kind pairs[][2] = {
+		{ UNTOUCHED, UNTOUCHED }, { SWAPPED, SWAPPED }, { UNMAPPED, UNMAPPED },
+		{ PRESENT, ONLY_READ },
+	};
+	unsigned int i;
+
+	ep = meet(&peer);
+	check_mode(ep);
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		one(i % 2, pairs[i][0], pairs[i][1], i + 1);
+	part(ep, peer);
+}
+
+int main(int argc, char **argv)
+{
+	options.length = 64 << 20;
+	memory_mode(argc, argv);
+	return run_pair(argc, argv, side, side);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the system does to pages by itself, which no program notices: merging,
+ * collapsing, splitting, migrating, swapping.  All bytes stay what they are.
+ */
+#include "acts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE	25
+#endif
+#ifndef MADV_SOFT_OFFLINE
+#define MADV_SOFT_OFFLINE 101
+#endif
+
+/* ---- KSM: the arena has a twin with equal pages ------------------------------------ */
+
+#define KSM "/sys/kernel/mm/ksm/"
+
+static const char *no_ksm(void)
+{
+	if (!write_file(KSM "pages_to_scan", "20000") || !write_file(KSM "sleep_millisecs", "1") ||
+	    !write_file(KSM "run", "1"))
+		return "no " KSM;
+	return NULL;
+}
+
+static void ksm_prepare(struct arena *arena)
+{
+	map_anonymous(TWIN, arena->size);
+	fill(TWIN, arena->size, arena->key[OLD], 0);
+	CHECK(!madvise(TWIN, arena->size, MADV_MERGEABLE));
+	/* In half of the rounds ksmd is at work already when the act begins. */
+	if (sometimes(arena, 50))
+		CHECK(!madvise(ARENA, arena->size, MADV_MERGEABLE));
+}
+
+static void ksm_merge(struct arena *arena)
+{
+	double end = now() + 0.05;
+
+	CHECK(!madvise(act_start(arena), act_size(arena), MADV_MERGEABLE));
+	while (now() < end)
+		sleep_ms(5);
+	if (sometimes(arena, 30))
+		CHECK(!madvise(act_start(arena), act_size(arena), MADV_UNMERGEABLE));
+}
+
+/* What came into the arena may not have come into its twin. */
+static void ksm_check(struct arena *arena)
+{
+	size_t at = differs_at(TWIN, arena->size, arena->key[OLD], 0);
+
+	CHECK(at == arena->size, "a page merged with one of the arena was written to, at %zu", at);
+	munmap(TWIN, arena->size);
+}
+
+const struct act act_ksm = {
+	.name = "ksm", .missing = no_ksm, .prepare = ksm_prepare, .act = ksm_merge,
+	.check = ksm_check,
+};
+
+/* ---- huge pages --------------------------------------------------------------------- */
+
+#define HUGE	(2ul << 20)
+#define SPLIT	"/sys/kernel/debug/split_huge_pages"
+
+static const char *no_thp(void)
+{
+	return access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) ? "no huge pages" : NULL;
+}
+
+/* The last huge page may be more than the arena: the rest is not anybody's. */
+static size_t huge_size(const struct arena *arena)
+{
+	return (arena->size + HUGE - 1) & ~(HUGE - 1);
+}
+
+static void thp_prepare(struct arena *arena)
+{
+	bool huge = sometimes(arena, 50);
+
+	map_anonymous(ARENA, huge_size(arena));
+	CHECK(!madvise(ARENA, huge_size(arena), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
+	arena_fill(arena, arena->key[OLD]);
+	CHECK(!madvise(ARENA, huge_size(arena), MADV_HUGEPAGE));
+}
+
+/* The pages themselves where debugfs can, else only how they are mapped. */
+static void split(struct arena *arena)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "%d,0x%lx,0x%lx", getpid(), (unsigned long)ARENA,
+		 (unsigned long)(ARENA + huge_size(arena)));
+	if (sometimes(arena, 70) && write_file(SPLIT, text))
+		return;
+	CHECK(!mprotect(act_start(arena), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	CHECK(!mprotect(act_start(arena), PAGE, PROT_READ | PROT_WRITE));
+}
+
+static void collapse_and_split(struct arena *arena)
+{
+	unsigned int i, times = 1 + random_below(&arena->random, 3);
+
+	for (i = 0; i < times; i++) {
+		/* EAGAIN and the like: a page was in use, which is as good. */
+		if (madvise(ARENA, huge_size(arena), MADV_COLLAPSE))
+			CHECK(errno != EFAULT);
+		if (sometimes(arena, 70))
+			split(arena);
+	}
+}
+
+static void thp_check(struct arena *arena)
+{
+	CHECK(!munmap(ARENA, huge_size(arena)));
+	map_anonymous(ARENA, arena->size);
+}
+
+const struct act act_thp = {
+	.name = "thp", .missing = no_thp, .prepare = thp_prepare, .act = collapse_and_split,
+	.check = thp_check,
+};
+
+/* ---- migration ---------------------------------------------------------------------- */
+
+/* Every other page to the other node, where there are two. */
+static void move_to(struct arena *arena, int node)
+{
+	void *page[64];
+	int nodes[64], status[64];
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		page[i] = act_start(arena) +
+			  random_below(&arena->random, act_size(arena) / PAGE) * PAGE;
+		nodes[i] = node;
+	}
+	syscall(SYS_move_pages, 0, 64ul, page, nodes, status, 2 /* MPOL_MF_MOVE */);
+}
+
+/*
+ * Soft offlining moves a page's contents to another page, on any machine; the
+ * old one is not used again, so few of them.
+ */
+static void migrate(struct arena *arena)
+{
+	unsigned int i;
+
+	if (!access("/sys/devices/system/node/node1", F_OK)) {
+		move_to(arena, 1);
+		move_to(arena, 0);
+	}
+	for (i = 0; i < 3; i++)
+		madvise(act_start(arena) +
+			random_below(&arena->random, act_size(arena) / PAGE) * PAGE, PAGE,
+			MADV_SOFT_OFFLINE);
+	if (sometimes(arena, 40))
+		write_file("/proc/sys/vm/compact_memory", "1");
+}
+
+const struct act act_migrate = { .name = "migrate", .act = migrate };
+
+/* ---- swap --------------------------------------------------------------------------- */
+
+static const char *no_swap(void)
+{
+	char line[200];
+	unsigned int lines = 0;
+	FILE *file = fopen("/proc/swaps", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		lines++;
+	if (file)
+		fclose(file);
+	return lines > 1 ? NULL : "nothing to swap to";
+}
+
+static void swap_out(struct arena *arena)
+{
+	unsigned int i, times = 1 + random_below(&arena->random, 3);
+
+	for (i = 0; i < times; i++)
+		CHECK(!madvise(act_start(arena), act_size(arena), MADV_PAGEOUT), "%m");
+}
+
+const struct act act_swap = { .name = "swap", .missing = no_swap, .act = swap_out };

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pages that a thread of the program supplies when they are missed, also by
+ * the driver.
+ */
+#include "acts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int faults = -1;
+static pthread_t server;
+static int end_pipe[2];
+
+static int open_userfault(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static const char *no_userfault(void)
+{
+	int fd = open_userfault();
+
+	if (fd < 0)
+		return "no userfaultfd";
+	close(fd);
+	return NULL;
+}
+
+static void supply(const struct arena *arena, uint64_t address)
+{
+	uint8_t page[PAGE] __attribute__((aligned(4096)));
+	struct uffdio_copy copy = {
+		.dst = address & ~(PAGE - 1),
+		.src = (unsigned long)page,
+		.len = PAGE,
+	};
+
+	fill(page, PAGE, arena->key[NEW], copy.dst - (unsigned long)ARENA);
+	/* EEXIST: somebody else has missed it, too, and was faster. */
+	CHECK(!ioctl(faults, UFFDIO_COPY, &copy) || errno == EEXIST, "%m");
+}
+
+static void *serve(void *argument)
+{
+	const struct arena *arena = argument;
+	struct random random = { arena->key[NEW] };
+	struct pollfd fds[2] = { { faults, POLLIN, 0 }, { end_pipe[0], POLLIN, 0 } };
+	struct uffd_msg message;
+
+	while (poll(fds, 2, -1) > 0 && !fds[1].revents) {
+		if (read(faults, &message, sizeof(message)) != sizeof(message))
+			continue;
+		CHECK(message.event == UFFD_EVENT_PAGEFAULT);
+		/* At times it takes a while. */
+		if (random_chance(&random, 5))
+			usleep(random_below(&random, 3000));
+		supply(arena, message.arg.pagefault.address);
+	}
+	return NULL;
+}
+
+static void start(struct arena *arena)
+{
+	struct uffdio_register range = {
+		.range = { (unsigned long)act_start(arena), act_size(arena) },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	faults = open_userfault();
+	CHECK(faults >= 0 && !pipe(end_pipe));
+	CHECK(!ioctl(faults, UFFDIO_REGISTER, &range), "%m");
+	CHECK(!pthread_create(&server, NULL, serve, arena));
+}
+
+/*
+ * Pinning for a long time does not wait for a program (Linux 6.1: neither
+ * FAULT_FLAG_ALLOW_RETRY nor FAULT_FLAG_KILLABLE with FOLL_LONGTERM), so it
+ * may fail; faulting in has to wait.
+ */
+static void drop(struct arena *arena)
+{
+	arena->loose = true;
+	arena->may_fail_after = mode != OMX_MEMORY_UNPINNED;
+	arena->may_fail_source = arena->may_fail_destination = arena->may_fail_after;
+	start(arena);
+	CHECK(!madvise(act_start(arena), act_size(arena), MADV_DONTNEED));
+}
+
+/* Pages that nobody has missed yet come as zeros from now on. */
+static void stop(struct arena *arena)
+{
+	(void)arena;
+	CHECK(write(end_pipe[1], "", 1) == 1);
+	pthread_join(server, NULL);
+	close(end_pipe[0]);
+	close(end_pipe[1]);
+	close(faults);
+	faults = -1;
+}
+
+const struct act act_userfault = {
+	.name = "userfault", .missing = no_userfault, .act = drop, .restore = stop, .few = true,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the programs about memory share. */
+#ifndef TESTS_MEMORY_H
+#define TESTS_MEMORY_H
+
+#include "omx.h"
+#include "pattern.h"
+
+/*
+ * --mode of the arguments becomes the library's, before omx_init; one that
+ * does not exist ends the program.
+ */
+void memory_mode(int argc, char **argv);
+extern omx_memory_mode_t mode;
+/* The endpoint works as asked. */
+void check_mode(omx_endpoint_t ep);
+
+/* Anonymous, or of a file: at `at` if that is not NULL, readable and writable. */
+uint8_t *map_anonymous(void *at, size_t size);
+uint8_t *map_file(void *at, size_t size, int file, int flags);
+int memory_file(size_t size);
+
+/*
+ * Ends a message for which the post returned `posted` here; the other side
+ * calls it, too.  Returns how it ended here; *there: how it ended at the peer.
+ * One that was not even posted on one side is cancelled on the other one.
+ */
+omx_return_t conclude(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t posted,
+		      omx_request_t *request, omx_return_t *there);
+/*
+ * A message of the server's or the client's memory, contiguous there and here:
+ * both must call it with the same.
+ */
+omx_return_t try_message(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server,
+			 void *buffer, size_t length, uint64_t match, omx_return_t *there);
+/* ... which must succeed. */
+void pass(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server, void *buffer,
+	  size_t length, uint64_t match);
+
+/* A number of /proc/vmstat, 0 if it is not there. */
+uint64_t vmstat(const char *name);
+/* false: there is no such file, or it does not take that. */
+bool write_file(const char *path, const char *text);
+
+#endif

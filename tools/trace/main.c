@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* omx_trace(1): where the time of large messages went. */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "trace.h"
+
+#define OPTION_SVG (OPTION_JSON + 1)
+
+struct options {
+	const char *input, *output, *record, *svg;
+	uint32_t min_us;
+	bool json;
+	char **command;
+};
+
+struct work {
+	struct trace_story story;
+	FILE *record;
+};
+
+static void take(void *context, const char *line)
+{
+	struct work *work = context;
+
+	if (work->record)
+		fprintf(work->record, "%s\n", line);
+	trace_story_line(&work->story, line);
+}
+
+static FILE *open_output(const char *path)
+{
+	FILE *out = path && strcmp(path, "-") ? fopen(path, "we") : stdout;
+
+	if (!out)
+		warn("%s", path);
+	return out;
+}
+
+static int close_output(FILE *out, const char *path)
+{
+	int failed = fflush(out) || ferror(out);
+
+	if (out != stdout)
+		failed |= fclose(out);
+	if (failed)
+		warn("cannot write %s", path ? path : "the report");
+	return failed ? -1 : 0;
+}
+
+static int report(const struct trace_story *story, const struct options *options)
+{
+	FILE *out = open_output(options->output);
+	int ret = 0;
+
+	if (!out)
+		return -1;
+	if (options->json)
+		ret = trace_print_json(story, options->min_us, out);
+	else
+		trace_print(story, options->min_us, out);
+	return close_output(out, options->output) || ret ? -1 : 0;
+}
+
+static int draw(const struct trace_story *story, const struct options *options)
+{
+	FILE *out;
+	int ret;
+
+	if (!options->svg)
+		return 0;
+	out = open_output(options->svg);
+	if (!out)
+		return -1;
+	ret = trace_draw(story, options->min_us, out);
+	return close_output(out, options->svg) || ret ? -1 : 0;
+}
+
+static int collect(struct work *work, const struct options *options)
+{
+	int status;
+
+	if (options->input)
+		return trace_read(options->input, take, work);
+	if (options->record) {
+		work->record = open_output(options->record);
+		if (!work->record)
+			return -1;
+	}
+	status = trace_record(options->command, take, work);
+	if (work->record && close_output(work->record, options->record))
+		return -1;
+	return status;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'i':
+		options->input = argument;
+		break;
+	case 'o':
+		options->output = argument;
+		break;
+	case 'r':
+		options->record = argument;
+		break;
+	case 'm':
+		options->min_us = option_u32(state, "--min-us", argument);
+		break;
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case OPTION_SVG:
+		options->svg = argument;
+		break;
+	case ARGP_KEY_ARGS:
+		options->command = state->argv + state->next;
+		break;
+	case ARGP_KEY_END:
+		if (!options->command == !options->input)
+			argp_error(state, options->input ? "either --input or a command" :
+				   "trace which command? (or --input FILE)");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option argp_options[] = {
+	{ "input", 'i', "FILE", 0, "Read a trace from FILE instead of running a command", 0 },
+	{ "record", 'r', "FILE", 0, "Keep the trace in FILE", 0 },
+	{ "output", 'o', "FILE", 0, "Write the report to FILE", 0 },
+	{ "min-us", 'm', "N", 0, "Only messages that took N us or more", 0 },
+	{ "svg", OPTION_SVG, "FILE", 0, "Draw the messages over time", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
+	{ 0 }
+};
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse,
+	.args_doc = "-- COMMAND...",
+	.doc = "Run a command and tell where the time of large messages on this machine went.",
+	.children = common_options,
+};
+
+int main(int argc, char **argv)
+{
+	static struct options options;
+	static struct work work;
+	int status;
+
+	options_parse(&argp, argc, argv, &options);
+	trace_story_init(&work.story);
+	status = collect(&work, &options);
+	if (status >= 0) {
+		trace_story_finish(&work.story);
+		if (report(&work.story, &options) || draw(&work.story, &options))
+			status = -1;
+	}
+	trace_story_free(&work.story);
+	return status < 0 ? EXIT_FAILURE : status;
+}
