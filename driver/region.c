@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "endpoint.h"
+#include "fault.h"
 #include "iface.h"
 #include "region.h"
 #include "rndv.h"
@@ -17,6 +18,8 @@
  * more than a pull asks for at once.
  */
 #define AHEAD		(128ULL << PAGE_SHIFT)
+/* Of one program, that have not ended and that it does not wait for. */
+#define PREFETCHES_MAX	16
 
 /* ---- life ---- */
 
@@ -304,10 +307,54 @@ void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
 			how_to_page_in(region, access) & ~OMX_PAGES_FAULT);
 }
 
+/* A prefetch that its program does not wait for. */
+struct prefetch {
+	struct work_struct work;
+	struct omx_space *space;	/* referenced */
+	u64 address;
+	u64 length;
+	unsigned int how;
+};
+
+static void prefetch_work(struct work_struct *work)
+{
+	struct prefetch *prefetch = container_of(work, struct prefetch, work);
+
+	/* A hint: whoever needs a page that did not come hears why. */
+	omx_space_page_in(prefetch->space, prefetch->address, prefetch->length,
+			  prefetch->how);
+	atomic_dec(&prefetch->space->prefetches);
+	omx_space_put(prefetch->space);
+	kfree(prefetch);
+}
+
+static long prefetch_later(struct omx_space *space, u64 address, u64 length,
+			   unsigned int how)
+{
+	struct prefetch *prefetch;
+
+	/* More than that is no hint any more. */
+	if (!atomic_add_unless(&space->prefetches, 1, PREFETCHES_MAX))
+		return 0;
+	prefetch = kmalloc(sizeof(*prefetch), GFP_KERNEL);
+	if (!prefetch) {
+		atomic_dec(&space->prefetches);
+		return -ENOMEM;
+	}
+	INIT_WORK(&prefetch->work, prefetch_work);
+	prefetch->space = omx_space_hold(space);
+	prefetch->address = address;
+	prefetch->length = length;
+	prefetch->how = how;
+	omx_fault_queue(&prefetch->work);
+	return 0;
+}
+
 long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
 {
 	const u32 access = OMX_REGION_READ | OMX_REGION_WRITE;
 	struct omx_ioc_prefetch ioc;
+	unsigned int how;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
@@ -317,8 +364,10 @@ long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
 		return -EINVAL;
 	if (current->mm != ep->space->mm)
 		return -EFAULT;
-	return omx_space_page_in(ep->space, ioc.address, ioc.length, OMX_PAGES_FAULT |
-				 (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0));
+	how = OMX_PAGES_FAULT | (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0);
+	if (ioc.flags & OMX_PREFETCH_WAIT)
+		return omx_space_page_in(ep->space, ioc.address, ioc.length, how);
+	return prefetch_later(ep->space, ioc.address, ioc.length, how);
 }
 
 /* ---- the cursor ---- */
@@ -341,7 +390,9 @@ void omx_region_cursor_end(struct omx_region_cursor *cursor)
 	cursor->left = 0;
 }
 
-static bool seek(struct omx_region_cursor *cursor, u64 offset, u64 length)
+/* These three run twice for each frame; calls of them were 1 % of a transfer. */
+static __always_inline bool seek(struct omx_region_cursor *cursor, u64 offset,
+				 u64 length)
 {
 	struct omx_region *region = cursor->region;
 
@@ -405,7 +456,7 @@ int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 }
 
 /* The extent where the cursor stands, or NULL. */
-static struct omx_extent *extent_of(struct omx_region_cursor *cursor)
+static __always_inline struct omx_extent *extent_of(struct omx_region_cursor *cursor)
 {
 	u64 in_segment;
 
@@ -421,7 +472,7 @@ static struct omx_extent *extent_of(struct omx_region_cursor *cursor)
  * Looks up the page where the cursor stands, and those that can be touched and
  * sent together with it: pages of one folio in a row.
  */
-static u32 look_up(struct omx_region_cursor *cursor)
+static noinline u32 look_up(struct omx_region_cursor *cursor)
 {
 	const struct omx_extent *extent = cursor->extent;
 	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
@@ -445,7 +496,7 @@ static u32 look_up(struct omx_region_cursor *cursor)
 }
 
 /* Bytes that lie together at the cursor, 0: absent.  Under the extent's lock. */
-static u32 usable(struct omx_region_cursor *cursor)
+static __always_inline u32 usable(struct omx_region_cursor *cursor)
 {
 	if (likely(cursor->left && cursor->generation == cursor->extent->generation))
 		return cursor->left;

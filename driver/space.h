@@ -70,6 +70,7 @@ struct omx_space {
 	struct omx_iface *iface;	/* referenced: counters */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* not to be given up for others */
+	atomic_t prefetches;		/* that nobody waits for */
 	struct xarray extents;		/* by address / OMX_EXTENT_SIZE */
 	struct mutex lock;		/* who adds and removes extents */
 	struct llist_head untidy;	/* empty, or with stale pages; each a reference */
