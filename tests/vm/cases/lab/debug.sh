@@ -3,6 +3,7 @@
 # The kernel of --debug works, the driver's own tests pass in it, and what it
 # is there to find is found: by its log, and by status 125.
 # lab: --host
+# needs: --debug
 # timeout: 900
 set -u
 out=$LAB_OUT
