@@ -8,9 +8,6 @@
 #include "send.h"
 #include "wire.h"
 
-#define REPLY_HEADER \
-	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
-
 /*
  * There is no type for us.  This one is offered by software devices, which do
  * not look at what they pass on, and by no hardware.
@@ -24,7 +21,7 @@ u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length)
 	    (iface->dev->features & GSO_FEATURES) != GSO_FEATURES)
 		return 1;
 	/* The length is a 16-bit word of the head. */
-	return max_t(u32, 1, (U16_MAX - ETH_HLEN - REPLY_HEADER) / frame_length);
+	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_REPLY_HEADER) / frame_length);
 }
 
 void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
@@ -58,7 +55,7 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	u32 mac_length;
 	u64 offset;
 
-	if (!pskb_may_pull(skb, REPLY_HEADER) ||
+	if (!pskb_may_pull(skb, OMX_REPLY_HEADER) ||
 	    !(skb_shinfo(skb)->gso_type & GSO_TYPE))
 		return ERR_PTR(-EINVAL);
 	head = (const struct omx_wire_head *)skb->data;
@@ -66,7 +63,7 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 		return ERR_PTR(-EINVAL);
 	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
-	__skb_pull(skb, REPLY_HEADER);
+	__skb_pull(skb, OMX_REPLY_HEADER);
 	/* Or it would fill in a checksum. */
 	segments = skb_segment(skb, features | NETIF_F_HW_CSUM);
 	if (IS_ERR(segments))

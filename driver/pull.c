@@ -6,17 +6,10 @@
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
-#include "fault.h"
 #include "iface.h"
-#include "pull.h"
-#include "pull_window.h"
-#include "region.h"
-#include "rndv.h"
+#include "pull_private.h"
 #include "send.h"
 #include "trace.h"
-
-#define REPLY_HEADER \
-	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
 
 /*
  * Bytes on their way to one interface, over all its pulls: a millisecond of
@@ -26,68 +19,6 @@
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
 #define TIMEOUT_MAX_US		1000000
-
-/*
- * References: one while it is in progress, given up by who concludes it, and
- * one of its page-in work while that is queued or runs.
- */
-struct omx_pull {
-	u32 id;
-	u32 message;			/* the sender's number of it */
-	refcount_t ref;
-	struct rcu_head rcu;
-	struct omx_endpoint *ep;
-	struct omx_channel *ch;		/* referenced */
-	struct omx_region *region;	/* referenced; NULL: nothing to fetch */
-	struct omx_note *note;
-	struct sk_buff *notify;		/* made beforehand: it must not fail */
-	u64 length;
-	u64 msg_length;
-	unsigned long timeout;		/* jiffies */
-
-	struct list_head in_channel;	/* ch->pulls, under ch->lock */
-	struct list_head in_schedule;	/* under iface->pulls.lock */
-
-	spinlock_t lock;		/* everything below */
-	enum {
-		STARTING,		/* the ioctl still has it to itself */
-		ACTIVE,
-		DONE,			/* whoever sets it concludes */
-	} state;
-	struct omx_pull_window window;
-	struct omx_region_cursor cursor;	/* where frames go */
-	struct omx_region_cursor ahead;		/* where we ask */
-	unsigned long progress;		/* jiffies */
-	u32 released;			/* outstanding frames whose share others have */
-	u8 backoff;
-	struct timer_list timer;
-
-	bool paging;			/* page_in is queued or runs */
-	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
-	u32 parked_bytes;
-	u64 paged;			/* page_in has been up to here */
-	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
-	struct work_struct page_in;
-};
-
-static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull, dropped));
-
-/* A parked frame, or several: the bytes behind `at` wait. */
-struct parked {
-	u32 at;
-};
-
-static struct parked *parked_of(struct sk_buff *skb)
-{
-	return (struct parked *)skb->cb;
-}
-
-static void page_in(struct work_struct *work);
-
-static u32 now_us(void)
-{
-	return div_u64(ktime_get_mono_fast_ns(), NSEC_PER_USEC);
-}
 
 /* ---- whose turn it is ---- */
 
@@ -101,7 +32,7 @@ static void give_back(struct omx_pull *pull, u32 frames)
  * Who has to wait for a silent sender, or for pages, does not keep others from
  * asking theirs.
  */
-static void release_share(struct omx_pull *pull)
+void omx_pull_release_share(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
 	give_back(pull, pull->window.outstanding - pull->released);
@@ -164,26 +95,6 @@ static void add_request(struct omx_pull *pull,
 	__skb_queue_tail(out, skb);
 }
 
-/* The next block that would be asked for.  False: there is none. */
-static bool next_block(const struct omx_pull *pull, u64 *start, u64 *end)
-{
-	u64 length = (u64)pull->window.frame_length * OMX_BLOCK_FRAMES;
-
-	*start = pull->window.next_block * length;
-	*end = min(*start + length, pull->length);
-	return *start < pull->length;
-}
-
-static void want_pages(struct omx_pull *pull)
-{
-	lockdep_assert_held(&pull->lock);
-	if (pull->paging)
-		return;
-	pull->paging = true;
-	refcount_inc(&pull->ref);
-	omx_fault_queue(&pull->page_in);
-}
-
 /*
  * Is there memory for the next block?  With overlapped pinning one bets on it
  * that the pages come before the frames.
@@ -192,14 +103,14 @@ static bool has_pages(struct omx_pull *pull)
 {
 	u64 start, end;
 
-	next_block(pull, &start, &end);
+	omx_pull_next_block(pull, &start, &end);
 	if (likely(!omx_region_look(&pull->ahead, start, end - start)))
 		return true;
-	want_pages(pull);
+	omx_pull_want_pages(pull);
 	return pull->region->mode == OMX_OVERLAP;
 }
 
-static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
+void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 
@@ -211,7 +122,7 @@ static void ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 	}
 }
 
-static void ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
+void omx_pull_ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
 		      struct sk_buff_head *out)
 {
 	omx_count_add(pull->ep->iface, PULL_FRAMES_AGAIN,
@@ -233,7 +144,7 @@ static u32 timeout_us(const struct omx_pull *pull)
 
 static u32 frame_length(const struct omx_pull *pull)
 {
-	return round_down(omx_channel_mtu(pull->ch) - REPLY_HEADER, 8);
+	return round_down(omx_channel_mtu(pull->ch) - OMX_REPLY_HEADER, 8);
 }
 
 /*
@@ -267,7 +178,7 @@ static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
 	omx_channel_send_one(pull->ch, pull->notify);
 }
 
-static void pull_put(struct omx_pull *pull)
+void omx_pull_put(struct omx_pull *pull)
 {
 	if (!refcount_dec_and_test(&pull->ref))
 		return;
@@ -309,9 +220,9 @@ static bool let_one_ask(struct omx_pull_scheduler *pulls)
 	if (pull) {
 		__skb_queue_head_init(&out);
 		spin_lock_bh(&pull->lock);
-		if (pull->state == ACTIVE) {
+		if (pull->state == OMX_PULL_ACTIVE) {
 			gone = false;
-			ask(pull, now_us(), &out);
+			omx_pull_ask(pull, omx_pull_now_us(), &out);
 		}
 		spin_unlock_bh(&pull->lock);
 		xmit(pull, &out);
@@ -337,7 +248,7 @@ static void let_others_ask(struct omx_iface *iface)
 }
 
 /* Called once, by who set DONE, without any lock. */
-static void conclude(struct omx_pull *pull, u8 status)
+void omx_pull_conclude(struct omx_pull *pull, u8 status)
 {
 	struct omx_event *event = &pull->note->event;
 	struct omx_endpoint *ep = pull->ep;
@@ -350,21 +261,21 @@ static void conclude(struct omx_pull *pull, u8 status)
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->note);
 	let_others_ask(ep->iface);
-	pull_put(pull);
+	omx_pull_put(pull);
 }
 
 /* Ends a pull from outside unless it ends by itself right now. */
-static void end(struct omx_pull *pull, u8 status)
+void omx_pull_end(struct omx_pull *pull, u8 status)
 {
 	bool mine;
 
 	spin_lock_bh(&pull->lock);
-	mine = pull->state == ACTIVE;
+	mine = pull->state == OMX_PULL_ACTIVE;
 	if (mine)
-		pull->state = DONE;
+		pull->state = OMX_PULL_DONE;
 	spin_unlock_bh(&pull->lock);
 	if (mine)
-		conclude(pull, status);
+		omx_pull_conclude(pull, status);
 }
 
 /* ---- the timer ---- */
@@ -373,7 +284,7 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 	u32 patience = timeout_us(pull);
-	u32 now = now_us();
+	u32 now = omx_pull_now_us();
 	int i;
 
 	if (time_before(jiffies, pull->progress + usecs_to_jiffies(patience)))
@@ -382,12 +293,11 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
 			break;
 		omx_count(pull->ep->iface, PULL_TIMEOUT);
-		ask_again(pull, &request, out);
+		omx_pull_ask_again(pull, &request, out);
 	}
 	if (i && pull->backoff < 16)
 		pull->backoff++;
 }
-
 
 static void timer_fired(struct timer_list *timer)
 {
@@ -397,7 +307,7 @@ static void timer_fired(struct timer_list *timer)
 
 	__skb_queue_head_init(&out);
 	spin_lock_bh(&pull->lock);
-	if (pull->state != ACTIVE || omx_endpoint_is_dead(pull->ep)) {
+	if (pull->state != OMX_PULL_ACTIVE || omx_endpoint_is_dead(pull->ep)) {
 		spin_unlock_bh(&pull->lock);
 		return;
 	}
@@ -406,21 +316,21 @@ static void timer_fired(struct timer_list *timer)
 			     !skb_queue_empty(&pull->parked)))
 		pull->progress = jiffies;
 	if (time_after(jiffies, pull->progress + pull->timeout)) {
-		pull->state = DONE;
+		pull->state = OMX_PULL_DONE;
 		lost = true;
 	} else {
 		if (frame_length(pull) < pull->window.frame_length)
 			start_over(pull);
 		ask_for_late(pull, &out);
 		if (pull->backoff >= 2)
-			release_share(pull);
-		ask(pull, now_us(), &out);	/* its turn may have been missed */
+			omx_pull_release_share(pull);
+		omx_pull_ask(pull, omx_pull_now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));
 	}
 	spin_unlock_bh(&pull->lock);
 	if (lost) {
-		conclude(pull, OMX_STATUS_UNREACHABLE);
+		omx_pull_conclude(pull, OMX_STATUS_UNREACHABLE);
 		return;
 	}
 	xmit(pull, &out);
@@ -461,7 +371,7 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	spin_lock_init(&pull->lock);
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
-	INIT_WORK(&pull->page_in, page_in);
+	INIT_WORK(&pull->page_in, omx_pull_page_in);
 	timer_setup(&pull->timer, timer_fired, 0);
 	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
@@ -507,52 +417,6 @@ static int enlist(struct omx_pull *pull)
 	return error;
 }
 
-/* The message of a sender on this host, referenced, or NULL. */
-static struct omx_rndv *local_source(struct omx_pull *pull)
-{
-	struct omx_endpoint *ep = pull->ep, *peer;
-	struct omx_rndv *rndv = NULL;
-	struct omx_channel *ch = pull->ch, *back;
-	struct omx_iface *iface;
-
-	iface = omx_iface_get_by_mac(ep->net, ch->mac);
-	if (!iface)
-		return NULL;
-	rcu_read_lock();
-	peer = omx_endpoint_find(iface, ch->peer_endpoint);
-	if (peer && peer->session == ch->peer_session) {
-		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
-		if (back)
-			rndv = omx_rndv_get(peer, pull->message, back);
-		if (rndv && pull->length > rndv->length) {
-			omx_rndv_put(rndv);
-			rndv = NULL;
-		}
-	}
-	rcu_read_unlock();
-	omx_iface_put(iface);
-	return rndv;
-}
-
-/* Process to process, one copy, done when it returns. */
-static void pull_locally(struct omx_pull *pull)
-{
-	struct omx_rndv *source = local_source(pull);
-	u8 status = OMX_STATUS_BAD_REGION;
-
-	if (source) {
-		int error = omx_region_copy_to_user(source->region, pull->region,
-						    pull->length);
-
-		omx_count(pull->ep->iface, LOCAL_COPY);
-		if (error != -ENOENT && !READ_ONCE(source->withdrawn))
-			status = error ? OMX_STATUS_FAULT : OMX_STATUS_OK;
-		omx_rndv_put(source);
-	}
-	pull->state = DONE;
-	conclude(pull, status);
-}
-
 static void pull_from_peer(struct omx_pull *pull)
 {
 	struct omx_channel *ch = pull->ch;
@@ -566,9 +430,9 @@ static void pull_from_peer(struct omx_pull *pull)
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
-	pull->state = ACTIVE;
+	pull->state = OMX_PULL_ACTIVE;
 	pull->progress = jiffies;
-	ask(pull, now_us(), &out);
+	omx_pull_ask(pull, omx_pull_now_us(), &out);
 	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(timeout_us(pull)));
 	spin_unlock(&pull->lock);
 	xmit(pull, &out);
@@ -578,7 +442,7 @@ static void pull_from_peer(struct omx_pull *pull)
 		dead = ch->dead ?: OMX_STATUS_ABORTED;
 	spin_unlock(&ch->lock);
 	if (dead)
-		end(pull, dead);
+		omx_pull_end(pull, dead);
 	local_bh_enable();
 	rcu_read_unlock();
 }
@@ -606,12 +470,12 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	}
 	/* From here on the note tells how it ends. */
 	if (prepared || !pull->length) {
-		pull->state = DONE;
-		conclude(pull, prepared ? OMX_STATUS_FAULT : status);
+		pull->state = OMX_PULL_DONE;
+		omx_pull_conclude(pull, prepared ? OMX_STATUS_FAULT : status);
 	} else if (remote) {
 		pull_from_peer(pull);
 	} else {
-		pull_locally(pull);
+		omx_pull_locally(pull);
 	}
 	return 0;
 }
@@ -650,7 +514,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	if (error) {
 		kfree(pull->note);
 		kfree_skb(pull->notify);
-		pull_put(pull);
+		omx_pull_put(pull);
 	}
 	return error;
 }
@@ -670,7 +534,7 @@ void omx_pulls_fail(struct omx_channel *ch, u8 status)
 			list_del_init(&pull->in_channel);
 		spin_unlock_bh(&ch->lock);
 		if (pull)
-			end(pull, status);
+			omx_pull_end(pull, status);
 	} while (pull);
 	rcu_read_unlock();
 }
@@ -682,7 +546,7 @@ void omx_pulls_destroy(struct omx_endpoint *ep)
 
 	rcu_read_lock();
 	while ((pull = omx_table_next(&ep->pulls, &slot)))
-		end(pull, OMX_STATUS_CLOSED);
+		omx_pull_end(pull, OMX_STATUS_CLOSED);
 	rcu_read_unlock();
 	/* A timer that was running when its pull ended is over after this. */
 	synchronize_rcu();
@@ -693,7 +557,7 @@ void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status)
 	struct omx_pull *pull = omx_table_find(&ch->ep->pulls, id);
 
 	if (pull && pull->id == id && pull->ch == ch)
-		end(pull, status);
+		omx_pull_end(pull, status);
 	else
 		omx_count(ch->ep->iface, DROP_NACK);
 }
@@ -747,7 +611,7 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	struct omx_iface *iface = pull->ep->iface;
 
 	if (omx_pull_window_samples(&pull->window, block))
-		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, now_us()));
+		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block);
 	if (pull->released)
 		pull->released--;
@@ -756,15 +620,15 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
-		omx_pull_window_adapt(&pull->window, now_us(),
+		omx_pull_window_adapt(&pull->window, omx_pull_now_us(),
 				      READ_ONCE(pull->ch->pull_rtt_min));
 	if (omx_pull_window_wants(&pull->window))
-		ask(pull, now_us(), out);
+		omx_pull_ask(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block &&
-	    omx_pull_window_gap(&pull->window, block, now_us(),
+	    omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
 				gap_patience(pull), &request)) {
 		omx_count(iface, PULL_GAP);
-		ask_again(pull, &request, out);
+		omx_pull_ask_again(pull, &request, out);
 	}
 }
 
@@ -795,43 +659,18 @@ static bool take_frame(struct omx_pull *pull, u64 offset, const struct sk_buff *
 }
 
 /*
- * Puts what is left of a frame aside until its page comes.  If there is too
- * much of it already it is dropped, and asked for again then.
- */
-static bool park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
-{
-	u64 block;
-
-	want_pages(pull);
-	release_share(pull);
-	trace_omx_reply_parked(pull->ch, pull->message, offset, skb->len - parked_of(skb)->at);
-	omx_count(pull->ep->iface, REPLY_PARKED);
-	if (omx_pull_window_find(&pull->window, offset, &block))
-		omx_pull_window_hold(&pull->window, block, now_us());
-	if (skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
-	    pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX) {
-		pull->parked_bytes += skb->truesize;
-		__skb_queue_tail(&pull->parked, skb);
-		return true;
-	}
-	omx_count(pull->ep->iface, DROP_PULL_FAULT);
-	pull->dropped |= 1 << block % OMX_PULL_BLOCKS;
-	return false;
-}
-
-/*
  * Takes the frames of a reply in, of which a software device may hand us
  * several at once.  Consumes skb.
  */
-static void take_reply(struct omx_pull *pull, struct sk_buff *skb,
+void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		       struct sk_buff_head *out)
 {
 	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
-	u64 offset = be64_to_cpu(body->offset) - REPLY_HEADER;
-	u32 at = parked_of(skb)->at;
+	u64 offset = be64_to_cpu(body->offset) - OMX_REPLY_HEADER;
+	u32 at = omx_parked_of(skb)->at;
 
 	lockdep_assert_held(&pull->lock);
-	if (pull->state != ACTIVE) {
+	if (pull->state != OMX_PULL_ACTIVE) {
 		omx_count(pull->ep->iface, DROP_PULL_HANDLE);
 		at = skb->len;
 	}
@@ -839,8 +678,8 @@ static void take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		u32 length = min(skb->len - at, pull->window.frame_length);
 
 		if (!take_frame(pull, offset + at, skb, at, length, out)) {
-			parked_of(skb)->at = at;
-			if (park(pull, offset + at, skb))
+			omx_parked_of(skb)->at = at;
+			if (omx_pull_park(pull, offset + at, skb))
 				return;
 			break;
 		}
@@ -849,14 +688,19 @@ static void take_reply(struct omx_pull *pull, struct sk_buff *skb,
 	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
 }
 
-/* True: the caller has to conclude it. */
-static bool becomes_done(struct omx_pull *pull)
+void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
+	__releases(&pull->lock)
 {
-	lockdep_assert_held(&pull->lock);
-	if (pull->state != ACTIVE || !omx_pull_window_done(&pull->window))
-		return false;
-	pull->state = DONE;
-	return true;
+	bool complete = pull->state == OMX_PULL_ACTIVE &&
+			omx_pull_window_done(&pull->window);
+
+	if (complete)
+		pull->state = OMX_PULL_DONE;
+	spin_unlock(&pull->lock);
+	if (!skb_queue_empty(out))
+		xmit(pull, out);
+	if (complete)
+		omx_pull_conclude(pull, OMX_STATUS_OK);
 }
 
 void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
@@ -864,7 +708,6 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 {
 	struct omx_pull *pull = pull_of(ep, skb, reply_id(skb));
 	struct sk_buff_head out;
-	bool complete;
 
 	if (!pull) {
 		omx_count(iface, DROP_PULL_HANDLE);
@@ -873,17 +716,12 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	}
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
-	parked_of(skb)->at = REPLY_HEADER;
+	omx_parked_of(skb)->at = OMX_REPLY_HEADER;
 	spin_lock(&pull->lock);
 	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
-			       skb->len - REPLY_HEADER);
-	take_reply(pull, skb, &out);
-	complete = becomes_done(pull);
-	spin_unlock(&pull->lock);
-	if (!skb_queue_empty(&out))
-		xmit(pull, &out);
-	if (complete)
-		conclude(pull, OMX_STATUS_OK);
+			       skb->len - OMX_REPLY_HEADER);
+	omx_pull_take_reply(pull, skb, &out);
+	omx_pull_unlock_and_go_on(pull, &out);
 	if (others_wait(iface))
 		let_others_ask(iface);
 }
@@ -907,15 +745,15 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	WRITE_ONCE(pull->ch->heard, jiffies);
 	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
 	spin_lock(&pull->lock);
-	if (pull->state == ACTIVE &&
+	if (pull->state == OMX_PULL_ACTIVE &&
 	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
 		pull->progress = jiffies;
 		if (body->flags & OMX_HOLD_ASK) {
-			omx_pull_window_again(&pull->window, block, now_us(), &request);
-			ask_again(pull, &request, &out);
+			omx_pull_window_again(&pull->window, block, omx_pull_now_us(), &request);
+			omx_pull_ask_again(pull, &request, &out);
 		} else {
-			omx_pull_window_hold(&pull->window, block, now_us());
-			release_share(pull);
+			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
+			omx_pull_release_share(pull);
 		}
 	}
 	spin_unlock(&pull->lock);
@@ -923,146 +761,4 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	consume_skb(skb);
 	if (others_wait(iface))
 		let_others_ask(iface);
-}
-
-/* ---- page-in ---- */
-
-/* The pages that a parked frame waits for, all of them, and those behind. */
-static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length)
-{
-	struct sk_buff *skb = skb_peek(&pull->parked);
-	const struct omx_wire_pull_reply *body;
-
-	if (!skb)
-		return false;
-	body = omx_packet_body(skb);
-	*offset = be64_to_cpu(body->offset) + parked_of(skb)->at - REPLY_HEADER;
-	*length = max_t(u64, skb->len - parked_of(skb)->at, omx_fault_step());
-	*length = min(*length, pull->length - *offset);
-	return true;
-}
-
-/* From where page_in has been towards the goal. */
-static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length)
-{
-	u64 start, end, goal;
-
-	if (!next_block(pull, &start, &end)) {
-		if (pull->region->mode != OMX_OVERLAP || pull->paged >= pull->length)
-			return false;
-		start = pull->paged;	/* asked for beforehand */
-		end = pull->length;
-	}
-	goal = omx_fault_goal(end, pull->length);
-	*offset = max(pull->paged, start);
-	if (*offset >= goal) {
-		/* It has been there, but a page is gone again? */
-		if (!omx_region_look(&pull->ahead, start, end - start))
-			return false;
-		*offset = start;
-	}
-	*length = min(omx_fault_step(), goal - *offset);
-	pull->paged = *offset + *length;
-	return true;
-}
-
-/* False: page_in has done what it was queued for. */
-static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length)
-{
-	lockdep_assert_held(&pull->lock);
-	return pull->state == ACTIVE &&
-	       (step_to_parked(pull, offset, length) ||
-		step_ahead(pull, offset, length));
-}
-
-static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length)
-{
-	bool more;
-
-	spin_lock_bh(&pull->lock);
-	more = next_step(pull, offset, length);
-	if (!more)
-		pull->paging = false;
-	spin_unlock_bh(&pull->lock);
-	return more;
-}
-
-static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
-{
-	struct sk_buff_head parked;
-	struct sk_buff *skb;
-
-	__skb_queue_head_init(&parked);
-	skb_queue_splice_init(&pull->parked, &parked);
-	pull->parked_bytes = 0;
-	while (skb_queue_empty(&pull->parked) && (skb = __skb_dequeue(&parked)))
-		take_reply(pull, skb, out);
-	/* One still waits, and so do those behind it. */
-	skb_queue_walk(&parked, skb)
-		pull->parked_bytes += skb->truesize;
-	skb_queue_splice_tail_init(&parked, &pull->parked);
-}
-
-static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
-{
-	struct omx_pull_window *window = &pull->window;
-	struct omx_pull_request request;
-	u64 block;
-
-	for (block = window->first_block; block < window->next_block; block++) {
-		u16 bit = 1 << block % OMX_PULL_BLOCKS;
-
-		if (!(pull->dropped & bit) || !window->block[block % OMX_PULL_BLOCKS].missing)
-			continue;
-		omx_pull_window_again(window, block, now_us(), &request);
-		ask_again(pull, &request, out);
-	}
-	pull->dropped = 0;
-}
-
-/* Pages have come: goes on with the transfer. */
-static void end_step(struct omx_pull *pull)
-{
-	struct sk_buff_head out;
-	bool complete = false;
-
-	__skb_queue_head_init(&out);
-	rcu_read_lock();	/* the endpoint stays if the pull is ACTIVE */
-	local_bh_disable();
-	spin_lock(&pull->lock);
-	if (pull->state == ACTIVE) {
-		take_parked(pull, &out);
-		if (pull->dropped && skb_queue_empty(&pull->parked))
-			ask_for_dropped(pull, &out);
-		ask(pull, now_us(), &out);
-		complete = becomes_done(pull);
-	}
-	spin_unlock(&pull->lock);
-	if (!skb_queue_empty(&out))
-		xmit(pull, &out);
-	if (complete)
-		conclude(pull, OMX_STATUS_OK);
-	local_bh_enable();
-	rcu_read_unlock();
-}
-
-static void page_in(struct work_struct *work)
-{
-	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
-	u64 offset, length;
-	int error;
-
-	while (begin_step(pull, &offset, &length)) {
-		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
-		error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
-		trace_omx_page_in_end(pull->ch, pull->message, true, error);
-		if (!error) {
-			end_step(pull);
-			continue;
-		}
-		rcu_read_lock();
-		end(pull, omx_fault_status(error));
-		rcu_read_unlock();
-	}
-	pull_put(pull);
 }

@@ -16,9 +16,6 @@
 #include "send.h"
 #include "trace.h"
 
-#define REPLY_HEADER \
-	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
-
 /* What a request asks for, in the CPU's order. */
 struct request {
 	const struct omx_rndv *rndv;
@@ -77,7 +74,7 @@ static struct sk_buff *scattered_frames(struct request *request, u64 offset,
 		kfree_skb(skb);
 		return ERR_PTR(error);
 	}
-	omx_packet_head(skb)->length = cpu_to_be16(REPLY_HEADER + length);
+	omx_packet_head(skb)->length = cpu_to_be16(OMX_REPLY_HEADER + length);
 	if (length > request->frame_length)
 		omx_offload_mark(skb, request->frame_length,
 				 DIV_ROUND_UP(length, request->frame_length));
@@ -276,7 +273,7 @@ static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
 		omx_count(iface, DROP_PULL_RANGE);
 		return OMX_STATUS_BAD_REGION;
 	}
-	if (be16_to_cpu(body->frame_length) + REPLY_HEADER > omx_channel_mtu(rndv->ch)) {
+	if (be16_to_cpu(body->frame_length) + OMX_REPLY_HEADER > omx_channel_mtu(rndv->ch)) {
 		/* The puller starts over when it hears of the MTU. */
 		omx_count(iface, DROP_PULL_MTU);
 		omx_peer_settle_mtu(iface, rndv->ch->mac);

@@ -165,6 +165,9 @@ static_assert(sizeof(struct omx_wire_notify) == 32);
 static_assert(sizeof(struct omx_wire_ack) == 20);
 static_assert(sizeof(struct omx_wire_pull) == 28);
 static_assert(sizeof(struct omx_wire_pull_reply) == 16);
+
+#define OMX_REPLY_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
 static_assert(sizeof(struct omx_wire_nack) == 8);
 static_assert(sizeof(struct omx_wire_hold) == 16);
 
