@@ -10,7 +10,7 @@ debug_config=$parts/debug.config
 debug_image=arch/x86/boot/bzImage
 
 # How much longer everything takes there.
-debug_slowness=5
+debug_slowness=10
 debug_grace=900
 
 # Vendors whose name begins with i, for Intel's is one, are small but for that.
