@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_COLLAPSE
@@ -63,7 +62,7 @@ static void ksm_check(struct arena *arena)
 
 const struct act act_ksm = {
 	.name = "ksm", .missing = no_ksm, .prepare = ksm_prepare, .act = ksm_merge,
-	.check = ksm_check,
+	.check = ksm_check, .vmstat = "cow_ksm",
 };
 
 /* ---- huge pages --------------------------------------------------------------------- */
@@ -126,25 +125,10 @@ static void thp_check(struct arena *arena)
 
 const struct act act_thp = {
 	.name = "thp", .missing = no_thp, .prepare = thp_prepare, .act = collapse_and_split,
-	.check = thp_check,
+	.check = thp_check, .vmstat = "thp_collapse_alloc",
 };
 
 /* ---- migration ---------------------------------------------------------------------- */
-
-/* Every other page to the other node, where there are two. */
-static void move_to(struct arena *arena, int node)
-{
-	void *page[64];
-	int nodes[64], status[64];
-	unsigned int i;
-
-	for (i = 0; i < 64; i++) {
-		page[i] = act_start(arena) +
-			  random_below(&arena->random, act_size(arena) / PAGE) * PAGE;
-		nodes[i] = node;
-	}
-	syscall(SYS_move_pages, 0, 64ul, page, nodes, status, 2 /* MPOL_MF_MOVE */);
-}
 
 /*
  * Soft offlining moves a page's contents to another page, on any machine; the
@@ -154,10 +138,6 @@ static void migrate(struct arena *arena)
 {
 	unsigned int i;
 
-	if (!access("/sys/devices/system/node/node1", F_OK)) {
-		move_to(arena, 1);
-		move_to(arena, 0);
-	}
 	for (i = 0; i < 3; i++)
 		madvise(act_start(arena) +
 			random_below(&arena->random, act_size(arena) / PAGE) * PAGE, PAGE,
@@ -166,7 +146,14 @@ static void migrate(struct arena *arena)
 		write_file("/proc/sys/vm/compact_memory", "1");
 }
 
-const struct act act_migrate = { .name = "migrate", .act = migrate };
+static const char *not_root(void)
+{
+	return geteuid() ? "not allowed" : NULL;
+}
+
+const struct act act_migrate = {
+	.name = "migrate", .missing = not_root, .act = migrate, .vmstat = "pgmigrate_success",
+};
 
 /* ---- swap --------------------------------------------------------------------------- */
 
@@ -191,4 +178,6 @@ static void swap_out(struct arena *arena)
 		CHECK(!madvise(act_start(arena), act_size(arena), MADV_PAGEOUT), "%m");
 }
 
-const struct act act_swap = { .name = "swap", .missing = no_swap, .act = swap_out };
+const struct act act_swap = {
+	.name = "swap", .missing = no_swap, .act = swap_out, .vmstat = "pswpout",
+};

@@ -9,7 +9,7 @@
 const struct act *const acts[] = {
 	&act_munmap, &act_dontneed, &act_churn, &act_free, &act_mremap, &act_map_over,
 	&act_fork_parent, &act_fork_child, &act_mprotect, &act_ksm, &act_thp,
-	&act_migrate, &act_swap, &act_truncate, &act_userfault,
+	&act_migrate, &act_move_pages, &act_swap, &act_truncate, &act_userfault,
 };
 const unsigned int acts_count = sizeof(acts) / sizeof(acts[0]);
 
@@ -58,7 +58,7 @@ static void lazy_free(struct arena *arena)
 	hostage_take(arena, act_size(arena));
 }
 
-const struct act act_free = { .name = "free", .act = lazy_free };
+const struct act act_free = { .name = "free", .act = lazy_free, .vmstat = "pglazyfreed" };
 
 /* ---- access is lost ---------------------------------------------------------------- */
 

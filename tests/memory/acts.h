@@ -20,12 +20,13 @@ struct act {
 	bool file;			/* of a file mapping */
 	bool rear;			/* from somewhere up to the end */
 	bool few;			/* of a few pages: it takes long */
+	const char *vmstat;		/* what the kernel counts when it does that */
 };
 
 extern const struct act act_munmap, act_dontneed, act_churn, act_free, act_mremap, act_map_over;
 extern const struct act act_mprotect, act_truncate;
 extern const struct act act_fork_parent, act_fork_child;
-extern const struct act act_ksm, act_thp, act_migrate, act_swap;
+extern const struct act act_ksm, act_thp, act_migrate, act_move_pages, act_swap;
 extern const struct act act_userfault;
 
 extern const struct act *const acts[];

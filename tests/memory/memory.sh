@@ -4,8 +4,15 @@
 # "Long runs" in docs/MEMORY.md.
 . "$OMX_TESTS/pair.sh"
 
-# rounds N: N, or as many times that as asked for.
-rounds() { echo $(($1 * ${OMX_MEMORY_ROUNDS:-1})); }
+# patience SECONDS: that, or as many times that as asked for.
+patience() { echo $(($1 * ${OMX_MEMORY_ROUNDS:-1})); }
+
+# rounds N: likewise, but fewer where the kernel checks itself and is slow.
+rounds() {
+	local count=$(($1 * ${OMX_MEMORY_ROUNDS:-1}))
+	[ ! -e /proc/lockdep ] || count=$(((count + 4) / 5))
+	echo "$count"
+}
 
 # in_modes 'MODE...' COMMAND...: with --mode M for each, all of them even if some
 # fail.
@@ -16,6 +23,23 @@ in_modes() {
 		"${@:2}" --mode "$mode" || failed+=" $mode"
 	done
 	[ -z "$failed" ] || fail "failed in mode$failed"
+}
+
+# pair_as_user LIMIT PROGRAM [OPTION...]: pair, as a user without privileges who
+# may lock that much memory.
+pair_as_user() {
+	local limit=$1 program=$2 server
+	shift 2
+	as_user 1 "$limit" "$program" --server "$@" &
+	server=$!
+	as_user 2 "$limit" "$program" --client node1:0 "$@" &
+	both $server $!
+}
+as_user() {
+	local i=$1 limit=$2 program=$OMX_TESTS/$3
+	shift 3
+	node "$i" prlimit --memlock="$limit:$limit" setpriv --reuid 65534 --regid 65534 \
+		--clear-groups --bounding-set=-all "$program" "$@"
 }
 
 # Something to swap to, in memory, compressed where the kernel can; it may be
@@ -38,6 +62,21 @@ swap_to() {
 	for device in "$@"; do
 		mkswap "$device" >/dev/null && swapon "$device"
 	done
+}
+
+# torture MODE N [OPTION...]: N rounds of each act in each state. Nothing may be
+# left out on the stock kernel. Pages also migrate by themselves.
+torture() {
+	local log
+	log=$(mktemp)
+	make_swap
+	[ ! -e /proc/sys/kernel/numa_balancing ] || echo 1 >/proc/sys/kernel/numa_balancing
+	(
+		set -o pipefail
+		pair mem_torture --mode "$1" --count "$(rounds "$2")" --timeout "$(patience 300)" \
+			"${@:3}" | tee "$log"
+	)
+	[ -e /proc/lockdep ] || ! grep -q 'left out' "$log" || fail "not all has been tried"
 }
 
 vmstat() { awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat; }

@@ -23,10 +23,12 @@
  * received into.  The one transfer during which the act happens may carry the
  * bytes before it or those after it, or fail if the act takes the right to
  * access them; no others, and on both sides alike.  Two messages of other
- * memory travel at the same time and have to arrive.
+ * memory travel at the same time and have to arrive.  In some rounds memory is
+ * prefetched, at any of these times.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +38,13 @@
 #include <unistd.h>
 
 #include "acts.h"
+#include "ahead.h"
 
 #define SHORTEST	(64 * 1024 + 1)
 #define LONGEST		(4 << 20)
 #define FEW		64
 #define BYSTANDER	150001
+#define ENOUGH		10		/* rounds for chance to do everything */
 #define READY		(1ull << 40)	/* the server has posted */
 #define WHERE		"%s, %s, round %llu"
 #define WHERE_VALUES	the.act->name, states[the.state], (unsigned long long)the.number
@@ -62,6 +66,7 @@ struct round {
 	bool idle_source;		/* what the first transfer of "idle" is */
 	bool after_source;		/* and the first one after the act */
 	double delay;			/* of the act, in durations of the transfer */
+	struct ahead ahead;
 	uint64_t chance;
 };
 
@@ -96,9 +101,11 @@ static uint64_t sent_key(uint64_t match)
 	return key_for(match, 1 << 20);
 }
 
+/* Of any magnitude, more often a short one. */
 static size_t draw_length(struct random *random)
 {
-	size_t length = SHORTEST << random_below(random, 7);
+	uint64_t one = random_below(random, 7), other = random_below(random, 7);
+	size_t length = SHORTEST << (one < other ? one : other);
 
 	length = length / 2 + random_below(random, length);
 	return length < SHORTEST ? SHORTEST : length > LONGEST ? LONGEST : length;
@@ -144,6 +151,10 @@ static void draw(unsigned int act, enum state state, uint64_t number)
 	the.idle_source = random_chance(&random, 50);
 	the.after_source = random_chance(&random, 50);
 	the.delay = random_below(&random, 1000) / 1200.;
+	/* What is received is on its way by then. */
+	if (state == DESTINATION)
+		the.delay /= 3;
+	ahead_draw(&the.ahead, &random);
 	the.chance = random_next(&random);
 }
 
@@ -227,15 +238,30 @@ static double rate = 50e6;		/* bytes per second, as measured */
 static atomic_int go, over;
 static unsigned int in_flight, failures, refusals;
 
+/*
+ * Runs at once, or the transfer would be over before: two programs that poll
+ * have both processors.
+ */
+static void preempt(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
+}
+
 static void *act_beside(void *unused)
 {
 	double delay = the.delay * the.layout.length / rate;
 
+	preempt();
+	ahead_begin(ep, &the.ahead, &arena);
 	while (!atomic_load(&go))
 		usleep(20);
-	usleep(delay * 1e6);
+	if (delay > 50e-6)
+		usleep(delay * 1e6);
 	in_flight += !atomic_load(&over);
 	the.act->act(&arena);
+	ahead_end(&the.ahead);
 	return unused;
 }
 
@@ -498,21 +524,30 @@ static void make_arena(void)
 		the.act->prepare(&arena);
 }
 
+static void act_alone(void)
+{
+	ahead_begin(ep, &the.ahead, &arena);
+	the.act->act(&arena);
+	ahead_end(&the.ahead);
+}
+
 static void client_round(void)
 {
 	make_arena();
+	ahead_once(ep, &the.ahead, &arena, BEFORE_ACT);
 	switch (the.state) {
 	case IDLE:
 		transfer_in_peace(the.idle_source);
-		the.act->act(&arena);
+		act_alone();
 		break;
 	case DECLARED:
 		declare();
-		the.act->act(&arena);
+		act_alone();
 		break;
 	default:
 		transfer_beside_act(the.state == SOURCE);
 	}
+	ahead_once(ep, &the.ahead, &arena, AFTER_ACT);
 	transfer_after_act(the.after_source);
 	if (the.act->restore)
 		the.act->restore(&arena);
@@ -725,18 +760,38 @@ static bool possible(const struct act *act)
 	return is;
 }
 
+static uint64_t vmstat_of(const struct act *act)
+{
+	return act->vmstat ? vmstat(act->vmstat) : 0;
+}
+
+/* The kernel did what the act is about, not only the act. */
+static void it_happened(const struct act *act, uint64_t before)
+{
+	uint64_t times = vmstat_of(act) - before;
+
+	if (!act->vmstat)
+		return;
+	printf("%-12s %s: %llu\n", act->name, act->vmstat, (unsigned long long)times);
+	CHECK(times || options.count < ENOUGH);
+}
+
 static void run_all(void)
 {
 	unsigned int act, state;
+	uint64_t before;
 
 	for (act = 0; act < acts_count; act++) {
 		if (options.act && strcmp(options.act, acts[act]->name))
 			continue;
 		if (!possible(acts[act]))
 			continue;
+		before = vmstat_of(acts[act]);
 		for (state = 0; state < STATES; state++)
 			if (!options.state || !strcmp(options.state, states[state]))
 				run_state(act, state);
+		if (!options.server)
+			it_happened(acts[act], before);
 	}
 }
 

@@ -150,9 +150,10 @@ uml_arguments() {
 
 # tsc=reliable: else the clock is the HPET, 2 us per reading. norandmaps: the
 # emulator keeps its translations of a program that is at the same addresses.
+# Pages migrate by themselves only where a test wants them to.
 kernel_arguments() {
 	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
-		"oops=panic cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
+		"oops=panic numa_balancing=disable cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use.
@@ -162,9 +163,28 @@ accelerator_arguments() {
 		args+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
 			-cpu max,-erms -rtc clock=vm)
 		;;
-	kvm) args+=(-accel kvm -cpu host -smp 2) ;;
-	tcg) args+=(-accel tcg,thread=multi -smp 2 -cpu max,-erms) ;;
+	kvm)
+		args+=(-accel kvm -cpu host)
+		memory_nodes
+		;;
+	tcg)
+		args+=(-accel tcg,thread=multi -cpu max,-erms)
+		memory_nodes
+		;;
 	esac
+}
+
+# Two processors, each with half of the memory near to it: pages have where to
+# migrate to.
+memory_nodes() {
+	local half node
+	half=$(($(numfmt --from=iec "$opt_memory") / 2097152))M
+	args+=(-smp 2,sockets=2)
+	# shellcheck disable=SC2054 # commas are QEMU's
+	for node in 0 1; do
+		args+=(-object "memory-backend-ram,id=memory$node,size=$half"
+			-numa "node,nodeid=$node,cpus=$node,memdev=memory$node")
+	done
 }
 
 # The cable between the machines, and beside it the lab's own.
