@@ -97,7 +97,7 @@ static bool is_reachable(struct mm_struct *mm, unsigned long start, unsigned lon
 {
 	struct vm_area_struct *vma;
 
-	mmap_assert_locked(mm);
+	lockdep_assert_held(&mm->mmap_lock);	/* mmap_assert_locked() needs an unexported dump_mm() */
 	for (vma = find_vma(mm, start); vma && vma->vm_start < end;
 	     vma = find_vma(mm, vma->vm_end))
 		if (vma->vm_file &&

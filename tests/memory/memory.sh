@@ -42,17 +42,26 @@ as_user() {
 		--clear-groups --bounding-set=-all "$program" "$@"
 }
 
-# Something to swap to, in compressed memory; a kernel may be without it.
+# Something to swap to, in memory, compressed where the kernel can; it may be
+# without.
 make_swap() {
+	! grep -qE '^/dev/(zram|ram)' /proc/swaps || return 0
 	modprobe zram num_devices=1 2>/dev/null || true
-	if [ ! -e /sys/block/zram0/disksize ]; then
-		echo "no zram: nothing can be swapped out"
-		return
+	if [ -e /sys/block/zram0/disksize ]; then
+		echo 512M >/sys/block/zram0/disksize
+		swap_to /dev/zram0
+	elif [ -b /dev/ram0 ]; then
+		swap_to /dev/ram*
+	else
+		echo "neither zram nor RAM disks: nothing can be swapped out"
 	fi
-	grep -q '^/dev/zram0 ' /proc/swaps && return
-	echo 512M >/sys/block/zram0/disksize
-	mkswap /dev/zram0 >/dev/null
-	swapon /dev/zram0
+}
+
+swap_to() {
+	local device
+	for device in "$@"; do
+		mkswap "$device" >/dev/null && swapon "$device"
+	done
 }
 
 # torture MODE N [OPTION...]: N rounds of each act in each state. Nothing may be

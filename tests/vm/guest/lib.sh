@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash disable=SC2154 # the settings come from the host
+# shellcheck shell=bash disable=SC1091,SC2154 # parts and settings come from the host
 # What the guest's init, the nodes and the test runner share.
 
 kernel_log=/run/lab/kmsg
 problems=/run/lab/problems
 
 problem() { echo "$*" >>"$problems"; }
+
+. "$run/guest/leaks.sh"
 
 mount_kernel_views() {
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup &&

@@ -55,7 +55,9 @@ set_up_machine() {
 	hostname "node$machine"
 	rename_nic 52:54:00:00:00:0"$machine" eth0
 	rename_nic 52:54:00:00:01:0"$machine" lab0
-	sysctl -q net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+	# a kernel may be without IPv6
+	[ ! -d /proc/sys/net/ipv6 ] ||
+		sysctl -q net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
 	ip address add "169.254.77.$machine/24" dev lab0
 	ip link set lab0 up
 	interface_commands "$machine" | ip -batch - || die "cannot set up eth0"
@@ -117,6 +119,7 @@ load_module() {
 	local i
 	# Endpoints' beginnings and ends are debug messages; the ledger needs them.
 	insmod "$OMX_MODULE" ifnames=none dyndbg='"format endpoint +p"' || return
+	keep_symbols
 	for i in $(nodes_here); do
 		node "$i" sh -c 'echo +eth0 >/sys/module/omx/parameters/ifnames' || return
 	done

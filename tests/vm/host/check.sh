@@ -6,16 +6,22 @@
 # with 77 (its last line says why). Comments in it say how it is run:
 #	# lab: --nodes 4 --netem 'loss 5%'	options of lab run
 #	# timeout: 60				seconds, 120 if not said
+#	# needs: --debug			a kernel that it uses by itself
 # Several "# lab:" lines are several runs. "# lab: --host" runs the test on
 # this machine instead of in a guest, with $LAB the lab's path.
 
 usage_check() {
 	cat <<END
-usage: ./lab check [GROUP...]
+usage: ./lab check [--debug] [GROUP...]
 
 Runs all tests, or those of the groups: $(groups).
 The last line is "N passed, N failed, N skipped"; logs are in build/logs.
-What runs on Linux $uml_series is skipped until ./lab run --kernel $uml_series has built it.
+The first time it builds the other kernels that they run in, which takes up to
+half an hour; what needs one that cannot be had is skipped.
+
+  --debug    only what runs in guests with the stock kernel, and there with one
+             that checks itself, which is built at first; tests have
+             $debug_slowness times the time
 END
 }
 
@@ -23,19 +29,24 @@ cases=${LAB_CASES:-$vm/cases}
 passed=0 failed=0 skipped=0
 
 groups() {
-	[ -n "${LAB_CASES:-}" ] || printf 'build unit '
+	[ -n "${LAB_CASES:-}" ] || [ "$default_debug" = yes ] || printf 'build unit '
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
 cmd_check() {
 	local group list
-	[[ ${1:-} != -* ]] || { usage_check && return; }
+	case ${1:-} in
+	--debug) default_debug=yes && shift ;;
+	-h | --help) usage_check && return ;;
+	-*) usage_error "unknown option $1" ;;
+	esac
 	list=("$@")
 	[ $# -gt 0 ] || read -ra list <<<"$(groups)"
 	for group in "${list[@]}"; do
 		[[ " $(groups) " = *" $group "* ]] || usage_error "there is no group $group"
 	done
 	prepare_check
+	build_kernels "${list[@]}"
 	for group in "${list[@]}"; do
 		check_group "$group"
 	done
@@ -53,6 +64,25 @@ prepare_check() {
 	ensure_kernel
 	build_all
 	built_for=" $kver "
+}
+
+# What takes minutes is built where it can be seen.
+build_kernels() {
+	local options
+	while read -r options; do
+		set_options "$options"
+		(ensure_kernel </dev/null) || say "what needs $options is skipped"
+	done < <(kernels_of "$@" | sort -u)
+	default_options
+}
+
+kernels_of() {
+	local group
+	for group in "$@"; do
+		[ ! -d "$cases/$group" ] || grep -hE '^# (lab|needs):' "$cases/$group"/* 2>/dev/null |
+			grep -oE -- '--debug|--kernel [0-9.]+'
+	done
+	[ "$default_debug" = no ] || echo --debug
 }
 
 check_group() {
@@ -146,10 +176,18 @@ list_runs() {
 		limit=$(sed -n 's/^# timeout: *//p' "$file" | head -n 1)
 		{ grep '^# lab:' "$file" || echo '# lab:'; } | sed 's/^# lab: *//' |
 			while read -r options; do
+				[ "$default_debug" = no ] || [[ $options != *--host* && $options != *--kernel* ]] || continue
 				printf '%s\t%s\t%s\t%s\n' "$options" "$1/$(basename "$file" .sh)" \
-					"$file" "${limit:-120}"
+					"$file" "$(limit_with "$options" "${limit:-120}")"
 			done
 	done
+}
+
+limit_with() {
+	case $default_debug$1 in
+	yes* | *--debug*) echo $(($2 * debug_slowness)) ;;
+	*) echo "$2" ;;
+	esac
 }
 
 check_cases() {

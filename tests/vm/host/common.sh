@@ -24,11 +24,6 @@ usage_error() {
 	exit "$exit_usage"
 }
 
-not_yet() {
-	say "not yet: $*"
-	exit "$exit_usage"
-}
-
 # locked FILE CMD...: run CMD in this shell while holding FILE.
 locked() {
 	local file=$1 fd

@@ -69,6 +69,7 @@ write_config() {
 		virtual_time=$opt_virtual_time
 		accelerator=$accelerator
 		module=$opt_module
+		debug=$opt_debug
 		timeout=$opt_timeout
 		processors=$processors
 		kernel_modules='$kernel/lib/modules/$kver'
@@ -117,7 +118,7 @@ guest_arguments() {
 qemu_arguments() {
 	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
-		-kernel "$kernel/vmlinux" -initrd "$initramfs"
+		-kernel "$kernel_image" -initrd "$initramfs"
 		-append "$(kernel_arguments) lab.machine=$m"
 		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
 		-device virtio-rng-pci)

@@ -26,20 +26,27 @@ find_kver() {
 	kernel=$cache/$kver
 }
 
-# Sets kver, kernel (a directory of the cache), headers, and kernel_make, which
-# is what a build of the driver is to say to these.
+# Sets kver, kernel (a directory of the cache), kernel_image for QEMU, headers,
+# and kernel_make, which is what a build of the driver is to say to these.
 ensure_kernel() {
 	kernel_make=()
-	case $opt_kernel in
-	6.1) ensure_debian_kernel ;;
-	7.2) ensure_uml ;;
+	driver_build=$build/driver-
+	case $opt_kernel.$opt_debug in
+	*.yes) ensure_debug && driver_build+=debug- ;;
+	6.1.no) ensure_debian_kernel ;;
+	7.2.no) ensure_uml ;;
 	esac
-	driver_build=$build/driver-$kver
+	driver_build+=$kver
 }
 
 ensure_debian_kernel() {
 	find_kver
 	[ -e "$kernel/vmlinux" ] || locked "$cache/lock" fetch_kernel
+	kernel_image=$kernel/vmlinux
+	ensure_initramfs
+}
+
+ensure_initramfs() {
 	name_initramfs
 	[ -e "$initramfs" ] || locked "$cache/lock" make_initramfs
 }
@@ -88,6 +95,7 @@ make_initramfs() {
 	cp "$vm/guest/initramfs-init" "$root/init"
 	cp "$vm/guest/root.sh" "$root/"
 	chmod 755 "$root/init"
+	: >"$root/modules/order"
 	boot_module_files | while read -r file; do
 		cp "$file" "$root/modules/"
 		basename "$file" >>"$root/modules/order"
@@ -146,7 +154,7 @@ probe_kvm() {
 		say "trying KVM"
 		timeout -k 1 15 qemu-system-x86_64 -M q35 -nodefaults -no-user-config \
 			-display none -accel kvm -cpu host -smp 2 -m 512 -no-reboot \
-			-kernel "$kernel/vmlinux" -initrd "$initramfs" \
+			-kernel "$kernel_image" -initrd "$initramfs" \
 			-append "console=ttyS0 quiet panic=-1 lab.probe" -serial stdio \
 			</dev/null 2>/dev/null | grep -q '^lab-probe 2' && answer=yes
 	fi

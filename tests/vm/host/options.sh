@@ -3,9 +3,13 @@
 # The options that describe a guest; the same on the command line of run and
 # in the "# lab:" line of a test.
 
+# What opt_debug is where nothing is said.
+default_debug=no
+
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=e1000e
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
+	opt_debug=$default_debug
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -15,7 +19,7 @@ take_option() {
 	--machines) opt_machines=yes ;;
 	--virtual-time) opt_virtual_time=yes ;;
 	--no-module) opt_module=no ;;
-	--debug) not_yet "--debug" ;;
+	--debug) opt_debug=yes ;;
 	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
 		taken=2
@@ -58,9 +62,11 @@ check_options() {
 	*) usage_error "--nic is e1000e or virtio" ;;
 	esac
 	[ "$opt_kernel" = 6.1 ] || check_uml_options
+	[ "$opt_debug" = no ] || grace=$debug_grace
 }
 
 check_uml_options() {
+	[ "$opt_debug" = no ] || usage_error "--debug is a 6.1 kernel"
 	[ "$opt_machines" = no ] ||
 		usage_error "--kernel $opt_kernel is user-mode Linux, which has no emulated NIC for --machines"
 	[ "$opt_virtual_time" = no ] ||

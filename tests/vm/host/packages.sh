@@ -18,6 +18,9 @@ packages_check=(perl python3 shellcheck sparse)
 # what builds user-mode Linux
 packages_uml=(bc bison flex)
 
+# what builds a kernel for --debug
+packages_debug=(bc bison flex libelf-dev)
+
 # bench's own: tables
 packages_bench=(python3)
 

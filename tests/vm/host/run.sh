@@ -29,7 +29,8 @@ leak, or a guest that did not come up.
   --no-module         only the nodes
   --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;
                       without --machines and --virtual-time
-  --debug             a kernel that checks itself: not yet
+  --debug             a kernel that checks itself (KASAN, lockdep, kmemleak and
+                      more), built at first; several times slower
 END
 }
 

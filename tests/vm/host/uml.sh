@@ -7,18 +7,6 @@
 uml_series=7.2
 uml_config=$parts/uml.config
 
-# Of the sources nothing is unpacked that allnoconfig and uml.config leave out
-# and that is large; Kconfig and Makefiles are read all the same.
-uml_left_out=(Documentation sound samples rust tools/perf tools/testing
-	drivers/{accel,gpu,iio,infiniband,media,mfd,mtd,net/ethernet,net/wireless,nvme}
-	drivers/{phy,pinctrl,scsi,staging,usb,video}
-	fs/{bcachefs,btrfs,ceph,ext4,f2fs,gfs2,nfs,nfsd,ocfs2,smb,xfs}
-	arch/{alpha,arc,arm,arm64,csky,hexagon,loongarch,m68k,microblaze,mips,nios2}
-	arch/{openrisc,parisc,powerpc,riscv,s390,sh,sparc,xtensa})
-
-# What the driver's build reads when the kernel is built.
-uml_kept=(.config Makefile Kbuild Module.symvers arch/um arch/x86 include scripts)
-
 ensure_uml() {
 	local name
 	name=$(sha256sum "$uml_config")
@@ -47,10 +35,12 @@ build_uml() {
 	new=$(mktemp -d "$cache/new.XXXXXX")
 	say "building user-mode Linux $uml_series, once; this takes minutes"
 	fetch_uml "$new"
-	configure_uml "$new/source"
+	offer_options "$new/source"
+	configure_source "$new/source" "$uml_config" ARCH=um
 	mkdir -p "$build"
 	loudly "user-mode Linux" nice make -C "$new/source" ARCH=um -j"$jobs" all
-	trim_uml "$new" || die "cannot take what is needed out of the kernel's tree"
+	trim_source "$new" vmlinux linux "arch/um arch/x86" ARCH=um && strip --strip-debug "$new/linux" ||
+		die "cannot take what is needed out of the kernel's tree"
 	rm -rf "$kernel"
 	mv "$new" "$kernel"
 	say "user-mode Linux took $((SECONDS - begin)) s"
@@ -59,9 +49,9 @@ build_uml() {
 # Read from a private list of packages, so that this machine's stay its own.
 # The snapshot that a mirror serves may be past its date.
 fetch_uml() {
-	local lists=$1/apt source=linux-source-$uml_series pattern
+	local lists=$1/apt source=linux-source-$uml_series
 	say "fetching $source"
-	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial" "$1/source"
+	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
 	uml_package_source >"$lists/sources.list"
 	cat >"$lists/apt.conf" <<-END
 		Dir::State::Lists "$lists/lists";
@@ -74,14 +64,8 @@ fetch_uml() {
 	END
 	(cd "$1" && export APT_CONFIG=$lists/apt.conf && apt-get update -q >&2 &&
 		apt-get download -q "$source" >&2) || die "cannot download $source"
-	say "unpacking it"
-	for pattern in "${uml_left_out[@]}"; do
-		printf '%s\n' "$source/$pattern/*."{c,h,S,rst,json,dts,dtsi,rs}
-	done >"$1/left-out"
-	dpkg --fsys-tarfile "$1"/*.deb | tar -xO "./usr/src/$source.tar.xz" |
-		xz -dc -T"$jobs" | tar -x -C "$1/source" --strip-components=1 --wildcards \
-		-X "$1/left-out" || die "cannot unpack $source"
-	rm -rf "$1"/*.deb "$1/left-out" "$lists"
+	rm -rf "$lists"
+	unpack_source "$1" "$source" drivers/net/ethernet
 }
 
 # The mirror that serves this machine, another suite.
@@ -92,25 +76,9 @@ uml_package_source() {
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian/} sid main"
 }
 
-# Kconfig drops in silence what does not fit. Some options are there for those
-# that select them only, none of which are built here: they get a prompt.
-configure_uml() {
-	local lost
+# Options that are there for those that select them only, none of which are
+# built here, get a prompt.
+offer_options() {
 	sed -i -E '/^config (MMU_NOTIFIER|HMM_MIRROR)$/,/^\s+bool$/s/^(\s+bool)$/\1 "for modules"/' \
 		"$1/mm/Kconfig"
-	make -C "$1" ARCH=um KCONFIG_ALLCONFIG="$uml_config" allnoconfig >"$1/config.log" 2>&1 ||
-		{ tail -n 20 "$1/config.log" >&2 && die "cannot configure user-mode Linux"; }
-	lost=$(grep '^CONFIG_' "$uml_config" | grep -vxF -f "$1/.config") || return 0
-	die "this kernel does not take" $lost
-}
-
-trim_uml() {
-	local tree=$1/tree source=$1/source
-	mkdir -p "$tree"
-	make -C "$source" -s ARCH=um INSTALL_MOD_PATH="$1" modules_install || return
-	rm -f "$1"/lib/modules/*/{build,source}
-	cp "$source/include/config/kernel.release" "$1/release" &&
-		cp --reflink=auto "$source/vmlinux" "$1/linux" && strip --strip-debug "$1/linux" &&
-		tar -C "$source" -c --exclude='arch/*.[coS]' "${uml_kept[@]}" | tar -C "$tree" -x &&
-		rm -rf "$source"
 }

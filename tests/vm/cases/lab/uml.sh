@@ -4,6 +4,7 @@
 # messages, every byte of them checked; what goes wrong there is red too; and
 # nothing there, not even a mount of its own, can write to this machine.
 # lab: --host
+# needs: --kernel 7.2
 # timeout: 900
 set -u
 out=$LAB_OUT
