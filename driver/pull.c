@@ -296,6 +296,8 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
 			break;
 		omx_count(pull->ep->iface, PULL_TIMEOUT);
+		if (request.held)
+			omx_count(pull->ep->iface, FAULT_TIMEOUT);
 		omx_pull_ask_again(pull, &request, out);
 	}
 	if (i && pull->backoff < 16)

@@ -148,20 +148,22 @@ static void refuse(struct omx_channel *ch, __be32 pull, u8 status)
 	omx_packet_xmit(ch->ep->iface, skb);
 }
 
-static void hold(struct omx_channel *ch, const struct omx_wire_pull *request, u8 flags)
+/* Tells the puller to be patient.  False: it will ask again, too early. */
+static bool hold(struct omx_channel *ch, const struct omx_wire_pull *request, u8 flags)
 {
 	struct omx_wire_hold *body;
 	struct sk_buff *skb;
 
 	skb = omx_channel_packet(ch, OMX_WIRE_HOLD, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
-		return;		/* the puller will ask again, too early */
+		return false;
 	body = omx_packet_body(skb);
 	body->offset = request->offset;
 	body->pull = request->pull;
 	body->flags = flags;
 	trace_omx_hold_sent(ch, be32_to_cpu(request->message), be64_to_cpu(request->offset), flags);
 	omx_packet_xmit(ch->ep->iface, skb);
+	return true;
 }
 
 /* ---- requests that wait for pages ---- */
@@ -175,11 +177,7 @@ static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
 	       one->length == other->length && one->frame_length == other->frame_length;
 }
 
-/*
- * The puller asks again for what we still have.  If that has been here for
- * less than its shortest patience the hold has crossed the new request: the
- * network was slow, or a processor.
- */
+/* The puller asks again for what we still have. */
 static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct sk_buff *parked;
@@ -188,9 +186,6 @@ static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 		if (!is_same(parked, skb))
 			continue;
 		kept_of(parked)->wanted |= kept_of(skb)->wanted;
-		if (ktime_us_delta(kept_of(skb)->asked, kept_of(parked)->asked) >=
-		    OMX_PULL_TIMEOUT_MIN_US)
-			omx_count(rndv->ch->ep->iface, FAULT_TIMEOUT);
 		return true;
 	}
 	return false;
@@ -235,7 +230,8 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_iface *iface = rndv->ch->ep->iface;
 
-	hold(rndv->ch, omx_packet_body(skb), 0);
+	if (!hold(rndv->ch, omx_packet_body(skb), 0))
+		omx_count(iface, FAULT_TIMEOUT);
 	spin_lock(&rndv->lock);
 	if (merge(rndv, skb)) {
 		consume_skb(skb);

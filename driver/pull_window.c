@@ -33,6 +33,7 @@ static void request_for(struct omx_pull_window *window, u64 block, u32 now,
 	request->offset = block * block_length;
 	request->length = min(block_length, window->length - request->offset);
 	request->wanted = block_at(window, block)->missing;
+	request->held = block_at(window, block)->held;
 	block_at(window, block)->asked_at = now;
 	block_at(window, block)->held = false;
 }

@@ -54,6 +54,7 @@ struct omx_pull_request {
 	u64 offset;
 	u32 length;
 	u32 wanted;
+	bool held;		/* the block was known to wait for pages */
 };
 
 enum omx_pull_verdict {
