@@ -66,6 +66,8 @@
 	X(FAULT_MAJOR_SOURCE,	"fault, major, source") \
 	X(FAULT_MINOR_DESTINATION, "fault, minor, destination") \
 	X(FAULT_MAJOR_DESTINATION, "fault, major, destination") \
+	X(PAGES_AHEAD,		"page read ahead") \
+	X(PAGES_AHEAD_USED,	"page read ahead and used") \
 	X(FAULT_TIMEOUT,	"fault-caused timeout") \
 	X(PULL_PARKED,		"pull request waited for its pages") \
 	X(REPLY_PARKED,		"pull frame waited for its page (overlap miss)") \

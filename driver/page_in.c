@@ -43,6 +43,19 @@ static bool is_there(const struct wanted *wanted, unsigned int i)
 	return !(~entry & wanted_flags(wanted));
 }
 
+/* ... and of those that come now. */
+static unsigned long new_flags(const struct wanted *wanted)
+{
+	return wanted_flags(wanted) |
+	       (wanted->how & OMX_PAGES_AHEAD ? OMX_ENTRY_AHEAD : 0);
+}
+
+static void count_ahead(const struct wanted *wanted, unsigned int pages)
+{
+	if (wanted->how & OMX_PAGES_AHEAD)
+		omx_count_add(wanted->extent->space->iface, PAGES_AHEAD, pages);
+}
+
 /* The first one that is not there; count: all are. */
 static unsigned int first_missing(const struct wanted *wanted)
 {
@@ -66,7 +79,8 @@ static bool is_current(const struct wanted *wanted, unsigned long seq)
 
 /*
  * Notes which of these entries, and of the one behind them, continue the
- * one before: pages of a folio in a row are copied and sent as one.
+ * one before: pages of a folio in a row are copied and sent as one, but for
+ * those whose use is to be counted.
  */
 static void link_runs(struct omx_extent *extent, unsigned int first,
 		      unsigned int count)
@@ -82,9 +96,16 @@ static void link_runs(struct omx_extent *extent, unsigned int first,
 			continue;
 		*entry &= ~OMX_ENTRY_RUN;
 		if (entry[-1] && pfn == (entry[-1] >> OMX_ENTRY_SHIFT) + 1 &&
-		    PageTail(pfn_to_page(pfn)))
+		    PageTail(pfn_to_page(pfn)) && !(*entry & OMX_ENTRY_AHEAD))
 			*entry |= OMX_ENTRY_RUN;
 	}
+}
+
+void omx_extent_use(struct omx_extent *extent, unsigned int i)
+{
+	extent->entry[i] &= ~OMX_ENTRY_AHEAD;
+	link_runs(extent, i, 1);
+	omx_count(extent->space->iface, PAGES_AHEAD_USED);
 }
 
 /* ---- unpinned ---- */
@@ -172,7 +193,7 @@ static void make_dirty(struct page **page, unsigned int count)
 static void install(const struct wanted *wanted, const unsigned long *pfn)
 {
 	struct omx_extent *extent = wanted->extent;
-	unsigned int i;
+	unsigned int installed = 0, i;
 
 	for (i = 0; i < wanted->count; i++) {
 		unsigned long *entry = &extent->entry[wanted->first + i];
@@ -182,10 +203,11 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 		    *entry & OMX_ENTRY_PINNED)
 			continue;
 		extent->present += !*entry;
-		*entry = omx_entry_make(hmm_pfn_to_page(pfn[i]),
-					omx_entry_wanted(wanted->how & OMX_PAGES_WRITE));
+		*entry = omx_entry_make(hmm_pfn_to_page(pfn[i]), new_flags(wanted));
+		installed++;
 	}
 	link_runs(extent, wanted->first, wanted->count);
+	count_ahead(wanted, installed);
 }
 
 /* -EAGAIN: the pages have changed. */
@@ -349,9 +371,10 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 		}
 		extent->present += !*entry;
 		extent->pinned++;
-		*entry = omx_entry_make(page[i], wanted_flags(wanted));
+		*entry = omx_entry_make(page[i], new_flags(wanted));
 	}
 	link_runs(extent, wanted->first + from, count);
+	count_ahead(wanted, count - left);
 	spin_unlock_bh(&extent->lock);
 	return count - left;
 }

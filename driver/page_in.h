@@ -24,5 +24,7 @@ void omx_extent_unpin(struct omx_extent *extent);
  */
 void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
 			  unsigned int count, bool write);
+/* A page that was brought before it was needed is needed.  Under its lock. */
+void omx_extent_use(struct omx_extent *extent, unsigned int i);
 
 #endif

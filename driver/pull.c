@@ -101,13 +101,18 @@ static void add_request(struct omx_pull *pull,
  */
 static bool has_pages(struct omx_pull *pull)
 {
+	u16 bit = 1 << pull->window.next_block % OMX_PULL_BLOCKS;
 	u64 start, end;
 
 	omx_pull_next_block(pull, &start, &end);
+	pull->bets &= ~bit;
 	if (likely(!omx_region_look(&pull->ahead, start, end - start)))
 		return true;
 	omx_pull_want_pages(pull);
-	return pull->region->mode == OMX_OVERLAP;
+	if (pull->region->mode != OMX_OVERLAP)
+		return false;
+	pull->bets |= bit;
+	return true;
 }
 
 void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
@@ -158,6 +163,7 @@ static void start_over(struct omx_pull *pull)
 	pull->released = 0;
 	pull->dropped = 0;
 	omx_copies_wait(&pull->copies);		/* the same bytes come again */
+	pull->bets = 0;
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 }
 
@@ -626,6 +632,8 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 	if (omx_pull_window_samples(&pull->window, block))
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block);
+	if (unlikely(pull->bets) && pull->bets & 1 << block % OMX_PULL_BLOCKS && !pull->late)
+		omx_count(iface, REPLY_OVERLAPPED);
 	if (pull->released)
 		pull->released--;
 	else

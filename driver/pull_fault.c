@@ -143,8 +143,8 @@ static bool step_to_dropped(const struct omx_pull *pull, u64 *offset, u64 *lengt
 	return false;
 }
 
-/* From where page_in has been towards the goal. */
-static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length)
+/* From where page_in has been towards the goal; `ahead`: of what is asked for next. */
+static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
 	u64 start, end, goal;
 
@@ -163,26 +163,28 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length)
 		*offset = start;
 	}
 	*length = min(omx_fault_step(), goal - *offset);
+	*ahead = *offset >= end;
 	pull->paged = *offset + *length;
 	return true;
 }
 
 /* False: page_in has done what it was queued for. */
-static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length)
+static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
+	*ahead = false;
 	lockdep_assert_held(&pull->lock);
 	return pull->state == OMX_PULL_ACTIVE &&
 	       (step_to_parked(pull, offset, length) ||
 		step_to_dropped(pull, offset, length) ||
-		step_ahead(pull, offset, length));
+		step_ahead(pull, offset, length, ahead));
 }
 
-static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length)
+static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
 	bool more;
 
 	spin_lock_bh(&pull->lock);
-	more = next_step(pull, offset, length);
+	more = next_step(pull, offset, length, ahead);
 	if (!more)
 		pull->paging = false;
 	spin_unlock_bh(&pull->lock);
@@ -197,8 +199,10 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	omx_copies_wait(&pull->copies);		/* part of a frame may have had its page */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
+	pull->late = true;
 	while (skb_queue_empty(&pull->parked) && (skb = unpark(pull, &parked)))
 		omx_pull_take_reply(pull, skb, out);
+	pull->late = false;
 	/* One still waits, and so do those behind it. */
 	skb_queue_splice_tail_init(&parked, &pull->parked);
 }
@@ -242,11 +246,13 @@ void omx_pull_page_in(struct work_struct *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	u64 offset, length;
+	bool ahead;
 	int error;
 
-	while (begin_step(pull, &offset, &length)) {
+	while (begin_step(pull, &offset, &length, &ahead)) {
 		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
-		error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
+			(pull->region, offset, length, OMX_REGION_WRITE);
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
 			end_step(pull);

@@ -61,7 +61,9 @@ struct omx_pull {
 	struct timer_list timer;
 
 	bool paging;			/* page_in is queued or runs */
+	bool late;			/* frames that are taken now were parked */
 	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
+	u16 bets;			/* bit n: block n (modulo) was asked for without its pages */
 	u32 parked_bytes;
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */

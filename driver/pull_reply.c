@@ -347,7 +347,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 /* ---- page-in ---- */
 
 /* What the oldest request waits for, or what lies ahead of it. */
-static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length)
+static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
 {
 	struct sk_buff *skb = skb_peek(&rndv->parked);
 
@@ -355,6 +355,7 @@ static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length)
 	if (rndv->ended)
 		return false;
 	*offset = rndv->paged;
+	*ahead = !skb;
 	if (skb) {
 		const struct omx_wire_pull *body = omx_packet_body(skb);
 		u64 start = be64_to_cpu(body->offset) + (u64)__ffs(kept_of(skb)->wanted) *
@@ -372,12 +373,12 @@ static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length)
 	return true;
 }
 
-static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length)
+static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
 {
 	bool more;
 
 	spin_lock_bh(&rndv->lock);
-	more = next_step(rndv, offset, length);
+	more = next_step(rndv, offset, length, ahead);
 	if (!more)
 		rndv->paging = false;
 	spin_unlock_bh(&rndv->lock);
@@ -421,11 +422,13 @@ void omx_pull_reply_page_in(struct work_struct *work)
 {
 	struct omx_rndv *rndv = container_of(work, struct omx_rndv, page_in);
 	u64 offset, length;
+	bool ahead;
 	int error;
 
-	while (begin_step(rndv, &offset, &length)) {
+	while (begin_step(rndv, &offset, &length, &ahead)) {
 		trace_omx_page_in_begin(rndv->ch, rndv->id, false, offset, length);
-		error = omx_region_page_in(rndv->region, offset, length, OMX_REGION_READ);
+		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
+			(rndv->region, offset, length, OMX_REGION_READ);
 		trace_omx_page_in_end(rndv->ch, rndv->id, false, error);
 		end_step(rndv, error);
 	}

@@ -9,6 +9,7 @@
 #include "endpoint.h"
 #include "fault.h"
 #include "iface.h"
+#include "page_in.h"
 #include "region.h"
 #include "rndv.h"
 
@@ -288,6 +289,13 @@ int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 	return page_in(region, offset, length, how_to_page_in(region, access));
 }
 
+int omx_region_read_ahead(struct omx_region *region, u64 offset, u64 length,
+			  u8 access)
+{
+	return page_in(region, offset, length,
+		       how_to_page_in(region, access) | OMX_PAGES_AHEAD);
+}
+
 int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 {
 	int error;
@@ -366,7 +374,8 @@ long omx_region_prefetch(struct omx_endpoint *ep, void __user *arg)
 		return -EINVAL;
 	if (current->mm != ep->space->mm)
 		return -EFAULT;
-	how = OMX_PAGES_FAULT | (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0);
+	how = OMX_PAGES_FAULT | OMX_PAGES_AHEAD |
+	      (ioc.flags & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0);
 	if (ioc.flags & OMX_PREFETCH_WAIT)
 		return omx_space_page_in(ep->space, ioc.address, ioc.length, how);
 	return prefetch_later(ep->space, ioc.address, ioc.length, how);
@@ -476,7 +485,7 @@ static __always_inline struct omx_extent *extent_of(struct omx_region_cursor *cu
  */
 static noinline u32 look_up(struct omx_region_cursor *cursor)
 {
-	const struct omx_extent *extent = cursor->extent;
+	struct omx_extent *extent = cursor->extent;
 	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
 	u64 in_segment, address = address_of(cursor, &in_segment);
 	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
@@ -489,6 +498,8 @@ static noinline u32 look_up(struct omx_region_cursor *cursor)
 		return 0;
 	cursor->page = omx_entry_page(*entry);
 	cursor->page_offset = offset_in_page(address);
+	if (unlikely(*entry & OMX_ENTRY_AHEAD))
+		omx_extent_use(extent, entry - extent->entry);
 	for (end = PAGE_SIZE; cursor->page_offset + most > end; end += PAGE_SIZE)
 		if (IS_ENABLED(CONFIG_HIGHMEM) || ~*++entry & run)
 			break;

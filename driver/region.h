@@ -92,6 +92,9 @@ void omx_regions_destroy(struct omx_endpoint *ep);
 /* Makes these bytes accessible.  As omx_space_page_in(). */
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 		       u8 access);
+/* The same with bytes that are not needed yet. */
+int omx_region_read_ahead(struct omx_region *region, u64 offset, u64 length,
+			  u8 access);
 
 /* ---- any context ---- */
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id);

@@ -44,7 +44,8 @@ struct omx_iface;
 #define OMX_ENTRY_WRITE		0x2UL	/* it may be written to */
 #define OMX_ENTRY_PINNED	0x4UL
 #define OMX_ENTRY_RUN		0x8UL	/* the page before, if present, is its neighbour in one folio */
-#define OMX_ENTRY_SHIFT		4
+#define OMX_ENTRY_AHEAD		0x10UL	/* brought before it was needed, not used since */
+#define OMX_ENTRY_SHIFT		5
 
 struct omx_extent {
 	struct mmu_interval_notifier notifier;
@@ -93,6 +94,7 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 #define OMX_PAGES_WRITE		0x1	/* for writing to them */
 #define OMX_PAGES_PIN		0x2
 #define OMX_PAGES_FAULT		0x4	/* else only what is resident, without waiting */
+#define OMX_PAGES_AHEAD		0x8	/* nobody needs them yet: for the counters */
 
 /*
  * Makes these addresses present.  Any process or kernel thread; sleeps, for as
