@@ -10,7 +10,7 @@ patience() { echo $(($1 * ${OMX_MEMORY_ROUNDS:-1})); }
 # rounds N: likewise, but fewer where the kernel checks itself and is slow.
 rounds() {
 	local count=$(($1 * ${OMX_MEMORY_ROUNDS:-1}))
-	[ ! -e /proc/lockdep ] || count=$(((count + 4) / 5))
+	[ ! -e /proc/lockdep ] || count=$(((count + 11) / 12))
 	echo "$count"
 }
 
@@ -51,17 +51,14 @@ make_swap() {
 		echo 512M >/sys/block/zram0/disksize
 		swap_to /dev/zram0
 	elif [ -b /dev/ram0 ]; then
-		swap_to /dev/ram*
+		swap_to /dev/ram0
 	else
 		echo "neither zram nor RAM disks: nothing can be swapped out"
 	fi
 }
 
 swap_to() {
-	local device
-	for device in "$@"; do
-		mkswap "$device" >/dev/null && swapon "$device"
-	done
+	mkswap "$1" >/dev/null && swapon "$1"
 }
 
 # torture MODE N [OPTION...]: N rounds of each act in each state. Nothing may be

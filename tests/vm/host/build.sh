@@ -15,7 +15,7 @@ build_parts() {
 	build_lab_programs
 	[ "$opt_module" = yes ] || return 0
 	build_driver
-	build_engine
+	build_modules
 	build_user
 }
 
@@ -49,10 +49,16 @@ build_driver() {
 }
 
 # A module of the tests', for kernels that can have it.
-build_engine() {
-	engine_build=$build/engine-$kver
-	copy_sources "$vm/cases/memory/engine" "$engine_build"
-	loudly "the tests' DMA engine" make -C "$headers" "${kernel_make[@]}" M="$engine_build" modules
+# Modules of the tests' own, which a guest finds in /run/lab/run.
+build_modules() {
+	local module modules=(memory/engine)
+	[ "$opt_debug" = no ] || modules+=(lab/bugs)
+	modules_build=$build/modules-$kver
+	for module in "${modules[@]}"; do
+		copy_sources "$vm/cases/$module" "$modules_build/$module"
+		loudly "the tests' $module" make -C "$headers" "${kernel_make[@]}" \
+			M="$modules_build/$module" modules
+	done
 }
 
 # copy_sources FROM TO: newer files only, and nothing that FROM has no more.

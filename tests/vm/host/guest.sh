@@ -54,7 +54,7 @@ make_run_directory() {
 snapshot_build() {
 	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
 	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
-	[ ! -e "${engine_build:-}/omx_engine.ko" ] || cp "$engine_build/omx_engine.ko" "$run/"
+	[ -z "${modules_build:-}" ] || cp "$modules_build"/*/*/*.ko "$run/"
 }
 
 write_config() {
@@ -154,7 +154,7 @@ uml_arguments() {
 # Pages migrate by themselves only where a test wants them to.
 kernel_arguments() {
 	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
-		"oops=panic numa_balancing=disable cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
+		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use.

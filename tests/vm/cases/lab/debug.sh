@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The kernel of --debug works, the driver's own tests pass in it, and what it
-# is there to find is found: by its log, and by status 125.
+# What the kernel of --debug is there to find is found: by its log, and by
+# status 125. That the driver works there is for the cases that run in it.
 # lab: --host
 # needs: --debug
 # timeout: 900
@@ -22,24 +22,11 @@ expect() {
 	[ "$status" = "$want" ] || { echo "status $status" && exit 1; }
 }
 
-cat >"$out/messages" <<'END'
-set -e
-dmesg | grep "self-tests passed"
-readlink "/lib/modules/$(uname -r)/build" >"$LAB_OUT/tree"
-node 1 omx_perf -s --timeout 20 >/dev/null &
-sleep 5
-node 2 omx_perf -d node1:0 --verify -N 3 --sizes 1,5000,1000000
-END
-expect 0 bash "$out/messages"
-
-cp "$(dirname "$0")"/bugs/* "$out/"
-make -s -C "$(cat "$out/tree")" M="$out" modules || exit 1
-
-# Lockdep trusts nothing any more after the last two.
+# Lockdep trusts nothing any more after the last two. The leak is found at the end.
 cat >"$out/loud" <<'END'
 sysctl -q kernel.panic_on_warn=0
 while read -r bug line; do
-	insmod "$LAB_OUT/bugs.ko" bug="$bug" && rmmod bugs
+	insmod "/run/lab/run/bugs.ko" bug="$bug" && rmmod bugs
 	dmesg | grep -q "$line" || echo "not found: $bug"
 done <<'BUGS'
 sleep BUG: sleeping function called from invalid context
@@ -48,9 +35,8 @@ rcu WARNING: suspicious RCU usage
 order WARNING: possible circular locking dependency
 use-after-free BUG: KASAN: use-after-free
 BUGS
+insmod "/run/lab/run/bugs.ko" bug=leak
 END
-expect 125 --no-module bash "$out/loud"
+expect 125 bash "$out/loud"
 ! grep -F 'not found:' "$out/said" || exit 1
-
-expect 125 --no-module insmod "$out/bugs.ko" bug=leak
 grep -q 'unreferenced object' "$out/said" && grep -q 'leak.*\[bugs\]' "$out/said"
