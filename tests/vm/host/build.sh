@@ -48,8 +48,8 @@ build_driver() {
 	loudly "the driver for $kver" make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
 }
 
-# A module of the tests', for kernels that can have it.
-# Modules of the tests' own, which a guest finds in /run/lab/run.
+# Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
+# that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
 	local module modules=(memory/engine)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)

@@ -54,7 +54,7 @@ make_run_directory() {
 snapshot_build() {
 	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
 	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
-	[ -z "${modules_build:-}" ] || cp "$modules_build"/*/*/*.ko "$run/"
+	[ -z "${modules_build:-}" ] || find "$modules_build" -name '*.ko' -exec cp -t "$run" {} +
 }
 
 write_config() {
