@@ -97,6 +97,7 @@ static void init_queues(struct omx__endpoint *ep)
 {
 	list_init(&ep->unexpected);
 	list_init(&ep->parked);
+	list_init(&ep->held);
 	list_init(&ep->free_messages);
 	list_init(&ep->free_requests);
 	list_init(&ep->done);

@@ -19,6 +19,15 @@ static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
 	return omx__match_check(match_info, match_mask);
 }
 
+static struct omx__request *make_request(struct omx__endpoint *ep, void *context)
+{
+	struct omx__request *req = omx__request_alloc(ep, REQUEST_RECV, context);
+
+	if (likely(req))
+		req->memory = ep->memory;
+	return req;
+}
+
 /* On success the endpoint's lock is held. */
 static omx_return_t begin(struct omx__endpoint *ep, uint64_t match_info, uint64_t match_mask,
 			  void *context, struct omx__request **out)
@@ -31,14 +40,13 @@ static omx_return_t begin(struct omx__endpoint *ep, uint64_t match_info, uint64_
 	ret = check(ep, match_info, match_mask);
 	if (unlikely(ret))
 		goto out_leave;
-	req = omx__request_alloc(ep, REQUEST_RECV, context);
+	req = make_request(ep, context);
 	if (unlikely(!req)) {
 		ret = OMX_NO_SYSTEM_RESOURCES;
 		goto out_leave;
 	}
 	req->match_info = match_info;
 	req->match_mask = match_mask;
-	req->memory = ep->memory;
 	*out = req;
 	return OMX_SUCCESS;
 
@@ -74,16 +82,15 @@ static cold void expect_large(struct omx__endpoint *ep)
 	omx__progress(ep);
 }
 
-static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
+/* `message`: it is for this receive; NULL: whichever comes. */
+static void meet(struct omx__endpoint *ep, struct omx__request *req, struct message *message,
+		 omx_request_t *request)
 {
-	struct message *message;
 	bool large = req->buffer.abi.length > ep->shared_rndv_threshold;
 
 	req->zombie = !request;
 	if (request)
 		*request = req;
-	message = list_empty(&ep->unexpected) ? NULL :
-		  omx__unexpected_find(ep, req->match_info, req->match_mask);
 	if (message)
 		omx__unexpected_deliver(message, req);
 	else
@@ -91,6 +98,14 @@ static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_reque
 	if (large)
 		expect_large(ep);
 	omx__leave(ep);
+}
+
+static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
+{
+	struct message *message = list_empty(&ep->unexpected) ? NULL :
+		omx__unexpected_find(ep, req->match_info, req->match_mask);
+
+	meet(ep, req, message, request);
 }
 
 static omx_return_t receive(struct omx__endpoint *ep, void *buffer, size_t length,
@@ -158,6 +173,55 @@ static omx_return_t receive_region(struct omx__endpoint *ep, omx_region_t region
 	return OMX_SUCCESS;
 }
 
+/* begin(), for a message that the program holds. */
+static omx_return_t begin_held(struct omx__endpoint *ep, omx_message_t handle, void *context,
+			       struct message **message, struct omx__request **out)
+{
+	omx_return_t ret = omx__enter(ep);
+
+	if (ret)
+		return ret;
+	*message = omx__unexpected_held(ep, handle);
+	*out = *message ? make_request(ep, context) : NULL;
+	if (*out)
+		return OMX_SUCCESS;
+	omx__leave(ep);
+	return *message ? OMX_NO_SYSTEM_RESOURCES : OMX_BAD_REQUEST;
+}
+
+static omx_return_t receive_held(struct omx__endpoint *ep, void *buffer, size_t length,
+				 omx_message_t *handle, void *context, omx_request_t *request)
+{
+	struct message *message;
+	struct omx__request *req;
+	omx_return_t ret = begin_held(ep, *handle, context, &message, &req);
+
+	if (ret)
+		return ret;
+	omx__buffer_set(&req->buffer, buffer, length);
+	*handle = NULL;
+	meet(ep, req, message, request);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t receive_held_segments(struct omx__endpoint *ep, omx_seg_t *segs,
+					  uint32_t nseg, omx_message_t *handle, void *context,
+					  omx_request_t *request)
+{
+	struct message *message;
+	struct omx__request *req;
+	omx_return_t ret = begin_held(ep, *handle, context, &message, &req);
+
+	if (ret)
+		return ret;
+	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
+	if (ret)
+		return give_up(ep, req, ret);
+	*handle = NULL;
+	meet(ep, req, message, request);
+	return OMX_SUCCESS;
+}
+
 omx_return_t omx_irecv(omx_endpoint_t ep, void *buffer, size_t length,
 		       uint64_t match_info, uint64_t match_mask,
 		       void *context, omx_request_t *request)
@@ -188,4 +252,18 @@ omx_return_t omx_region_irecv(omx_endpoint_t ep, omx_region_t region, size_t len
 {
 	return omx__return(ep, receive_region(ep, region, length, match_info, match_mask,
 					      context, request), __func__);
+}
+
+omx_return_t omx_imrecv(omx_endpoint_t ep, void *buffer, size_t length,
+			omx_message_t *message, void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive_held(ep, buffer, length, message, context, request),
+			   __func__);
+}
+
+omx_return_t omx_imrecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			 omx_message_t *message, void *context, omx_request_t *request)
+{
+	return omx__return(ep, receive_held_segments(ep, segs, nseg, message, context,
+						     request), __func__);
 }

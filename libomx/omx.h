@@ -28,6 +28,35 @@ const char *omx_version(void);
  */
 omx_return_t omx_get_endpoint_fd(omx_endpoint_t ep, int *fd);
 
+/* ---- matched probe --------------------------------------------------------
+ *
+ * omx_iprobe tells what could be received; in a program of several threads
+ * another one may be faster.  These take the message out of matching, so that
+ * it is received by whoever holds it (as MPI_Mprobe and MPI_Mrecv).
+ */
+
+/* A message that no receive finds any more; it occupies memory until it is received. */
+typedef struct omx__message *omx_message_t;
+
+/*
+ * The first message with (its match info & match_mask) == match_info that no
+ * receive has asked for: *result 1, it is *message's, and status (may be
+ * NULL) tells its length, match info and sender.  *result 0: there is none.
+ * BAD_ENDPOINT, BAD_MATCH_MASK.
+ */
+omx_return_t omx_improbe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			 omx_message_t *message, omx_status_t *status, uint32_t *result);
+
+/*
+ * Receives it; *message is set to NULL.  On failure it remains.
+ * BAD_ENDPOINT, BAD_REQUEST: not held (any more); SEGMENTS_BAD_COUNT,
+ * NO_SYSTEM_RESOURCES.  If its sender is gone the request's status says so.
+ */
+omx_return_t omx_imrecv(omx_endpoint_t ep, void *buffer, size_t length,
+			omx_message_t *message, void *context, omx_request_t *request);
+omx_return_t omx_imrecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			 omx_message_t *message, void *context, omx_request_t *request);
+
 /* ---- memory ---------------------------------------------------------------
  *
  * How the network gets at the buffers of large messages.  Whatever the mode,

@@ -234,7 +234,7 @@ void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_ret
 		reason = OMX_REMOTE_ENDPOINT_CLOSED;
 	leave_channel(ep, partner);
 	omx__partner_abort(ep, partner, reason);
-	omx__unexpected_purge(ep, partner);
+	omx__unexpected_purge(ep, partner, reason);
 	if (partner == ep->self) {
 		partner->state = PARTNER_IDLE;
 		return;

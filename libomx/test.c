@@ -250,3 +250,30 @@ omx_return_t omx_probe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_ma
 	return omx__return(ep, first_message(ep, match_info, match_mask, status, result,
 					     timeout, true), __func__);
 }
+
+static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
+				 uint64_t match_mask, omx_message_t *message,
+				 omx_status_t *status, uint32_t *result)
+{
+	struct query query = { .match_info = match_info, .match_mask = match_mask };
+	uint32_t found;
+	omx_return_t ret = ask(ep, find_message, &query, &found, 0, false);
+
+	if (ret)
+		return ret;
+	if (found) {
+		if (status)
+			describe(query.message, status);
+		*message = omx__unexpected_hold(ep, query.message);
+	}
+	*result = found;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_improbe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			 omx_message_t *message, omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, take_message(ep, match_info, match_mask, message, status,
+					    result), __func__);
+}

@@ -124,6 +124,7 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	message->arrival = *arrival;
 	message->memory = NULL;
 	message->charge = 0;
+	message->lost = OMX_SUCCESS;
 	message->position = ep->ring.head;
 	/* Behind a parked one nothing is stored: what came first gets the memory. */
 	message->parked = !list_empty(&ep->parked) || !store(ep, message);
@@ -222,19 +223,67 @@ struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_in
 			       match_info, match_mask);
 }
 
+static cold void fail(struct omx__request *req, const struct message *message)
+{
+	req->status.addr = message->partner->addr;
+	req->status.match_info = message->arrival.match_info;
+	req->status.msg_length = message->arrival.length;
+	req->status.xfer_length = 0;
+	omx__request_done(req, message->lost);
+}
+
 void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;
 
 	unlink_message(ep, message);
-	omx__deliver(req, message->partner, &message->arrival);
+	if (likely(!message->lost))
+		omx__deliver(req, message->partner, &message->arrival);
+	else
+		fail(req, message);
 	dispose(ep, message);
 }
 
-void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner)
+omx_message_t omx__unexpected_hold(struct omx__endpoint *ep, struct message *message)
+{
+	list_remove(&message->context_node);
+	list_init(&message->context_node);
+	list_remove(&message->node);
+	list_append(&ep->held, &message->node);
+	return (omx_message_t)message;
+}
+
+struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t handle)
 {
 	struct list *node, *next;
 
+	list_for_each(node, next, &ep->held) {
+		struct message *message = list_entry(node, struct message, node);
+
+		if ((omx_message_t)message == handle)
+			return message;
+	}
+	return NULL;
+}
+
+static void lose_held(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
+{
+	struct list *node, *next;
+
+	list_for_each(node, next, &ep->held) {
+		struct message *message = list_entry(node, struct message, node);
+
+		if (message->partner == partner && message->arrival.rendezvous)
+			message->lost = reason;
+	}
+}
+
+void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
+			   omx_return_t reason)
+{
+	struct list *node, *next;
+
+	lose_held(ep, partner, reason);
 	list_for_each(node, next, &ep->unexpected) {
 		struct message *message = list_entry(node, struct message, node);
 
@@ -245,17 +294,25 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner)
 	}
 }
 
-void omx__unexpected_free_all(struct omx__endpoint *ep)
+static void free_list(struct list *messages)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &ep->unexpected) {
+	list_for_each(node, next, messages) {
 		struct message *message = list_entry(node, struct message, node);
 
 		free(message->memory);
 		free(message);
 	}
-	list_init(&ep->unexpected);
+	list_init(messages);
+}
+
+void omx__unexpected_free_all(struct omx__endpoint *ep)
+{
+	struct list *node, *next;
+
+	free_list(&ep->unexpected);
+	free_list(&ep->held);
 	list_init(&ep->parked);
 	list_for_each(node, next, &ep->free_messages)
 		free(list_entry(node, struct message, node));

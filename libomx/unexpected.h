@@ -18,9 +18,10 @@
 #define OMX_UNEXPECTED_H
 
 #include "match.h"
+#include "omx.h"
 
 struct message {
-	struct list node;		/* ep->unexpected, or free */
+	struct list node;		/* ep->unexpected, ep->held, or free */
 	struct list context_node;	/* unexpected messages of its context id */
 	struct list parked_node;	/* ep->parked, if parked */
 	struct partner *partner;
@@ -28,6 +29,7 @@ struct message {
 	void *memory;			/* payload of our own, if it is not tiny */
 	uint64_t charge;		/* bytes counted against the limit */
 	bool parked;
+	omx_return_t lost;		/* held: why it cannot be received any more */
 	uint32_t position;		/* parked: of its entry in the ring */
 	unsigned char tiny[OMX_TINY_MAX];
 };
@@ -43,8 +45,14 @@ struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_in
 /* Takes a message out of the queue for `req`, which is in no queue itself. */
 void omx__unexpected_deliver(struct message *message, struct omx__request *req);
 
+/* No receive finds it any more: it is the program's, by this handle. */
+omx_message_t omx__unexpected_hold(struct omx__endpoint *ep, struct message *message);
+/* NULL: nothing held has this handle. */
+struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t handle);
+
 /* Forgets the rendezvous of a partner that cannot be pulled any more. */
-void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner);
+void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
+			   omx_return_t reason);
 
 /* Gives the ring's slots back up to its head, or to the first parked message. */
 void omx__unexpected_release_ring(struct omx__endpoint *ep);
