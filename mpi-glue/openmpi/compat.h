@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What differs between Open MPI 4.1, 5.0 and 6.0.  Everything else here is
+ * written as for the newest.
+ */
+#ifndef MTL_OMX_COMPAT_H
+#define MTL_OMX_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/proc/proc.h"
+
+#if OMPI_MAJOR_VERSION >= 5
+
+#include "ompi/runtime/ompi_rte.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+
+#define MTL_OMX_INIT_PARAMETERS \
+	bool enable_progress_threads, bool enable_mpi_threads, bool *accelerator_support
+#define mtl_omx_init_defaults() (*accelerator_support = false)
+
+/* Its number is the same in all members: extended context ids need a flag that we do not set. */
+static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
+{
+	return comm->c_index;
+}
+
+#else
+
+#include "ompi/mca/rte/rte.h"
+#include "opal/mca/pmix/pmix.h"
+#include "opal/threads/mutex.h"
+
+#define PMIX_GLOBAL	OPAL_PMIX_GLOBAL
+#define PMIX_HOSTNAME	OPAL_PMIX_HOSTNAME
+#define PMIX_STRING	OPAL_STRING
+
+#define MTL_OMX_INIT_PARAMETERS \
+	bool enable_progress_threads, bool enable_mpi_threads
+#define mtl_omx_init_defaults() ((void)0)
+
+static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
+{
+	return comm->c_contextid;
+}
+
+#endif
+
+#endif

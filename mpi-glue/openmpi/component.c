@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mtl_omx.h"
+
+#include "match.h"
+
+#include "opal/mca/base/base.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/output.h"
+
+static int finalize(struct mca_mtl_base_module_t *mtl)
+{
+	(void)mtl;
+	opal_progress_unregister(mtl_omx_progress);
+	omx_close_endpoint(mtl_omx.endpoint);
+	if (mtl_omx.finalize_library)
+		omx_finalize();
+	OBJ_DESTRUCT(&mtl_omx.lock);
+	return OMPI_SUCCESS;
+}
+
+struct mtl_omx_module mtl_omx = {
+	.super = {
+		.mtl_max_contextid = MATCH_COMM_MAX,
+		.mtl_max_tag = MATCH_TAG_MAX,
+		.mtl_request_size = sizeof(struct mtl_omx_request) - sizeof(mca_mtl_request_t),
+		.mtl_add_procs = mtl_omx_add_procs,
+		.mtl_del_procs = mtl_omx_del_procs,
+		.mtl_finalize = finalize,
+		.mtl_send = mtl_omx_send,
+		.mtl_isend = mtl_omx_isend,
+		.mtl_irecv = mtl_omx_irecv,
+		.mtl_iprobe = mtl_omx_iprobe,
+		.mtl_imrecv = mtl_omx_imrecv,
+		.mtl_improbe = mtl_omx_improbe,
+		.mtl_cancel = mtl_omx_cancel,
+	},
+	.board = -1,
+	.priority = 40,		/* pml/ob1 has 20, mtl/ofi 25 */
+	.connect_timeout = 60,
+	.segment_min = 4096,
+};
+
+static void register_parameter(const char *name, const char *help, mca_base_var_type_t type,
+			       void *storage)
+{
+	mca_base_component_var_register(&mca_mtl_omx_component.mtl_version, name, help, type,
+					NULL, 0, 0, OPAL_INFO_LVL_5,
+					MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static int register_parameters(void)
+{
+	register_parameter("board", "Number of the board to use, see omx_info (-1: any)",
+			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.board);
+	register_parameter("priority", "Priority of the component",
+			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.priority);
+	register_parameter("connect_timeout",
+			   "Seconds that the first message to a process may wait for its host",
+			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.connect_timeout);
+	register_parameter("segment_min",
+			   "Data with gaps goes without a copy if its pieces have at least so many bytes on average",
+			   MCA_BASE_VAR_TYPE_UNSIGNED_INT, &mtl_omx.segment_min);
+	return OMPI_SUCCESS;
+}
+
+static int query(mca_base_module_t **module, int *priority)
+{
+	*priority = mtl_omx.priority;
+	*module = (mca_base_module_t *)&mtl_omx.super;
+	return OMPI_SUCCESS;
+}
+
+static int nothing(void)
+{
+	return OMPI_SUCCESS;
+}
+
+bool mtl_omx_requested(void)
+{
+	const char *chosen = ompi_mtl_base_framework.framework_selection;
+
+	return chosen && chosen[0] != '^' && strstr(chosen, "omx");
+}
+
+/* Aloud if the user wants it, else Open MPI finds another way by itself. */
+static void cannot(const char *what, omx_return_t reason)
+{
+	if (mtl_omx_requested())
+		opal_output(0, "mtl/omx: cannot %s on %s: %s", what,
+			    ompi_process_info.nodename, omx_strerror(reason));
+	else
+		opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
+				    "mtl/omx: cannot %s: %s", what, omx_strerror(reason));
+}
+
+static omx_return_t open_endpoint(uint32_t key)
+{
+	uint32_t board = mtl_omx.board < 0 ? OMX_ANY_NIC : (uint32_t)mtl_omx.board;
+	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
+
+	param.val.context_id.bits = MATCH_QUEUE_BITS;
+	param.val.context_id.shift = MATCH_COMM_SHIFT;
+	return omx_open_endpoint(board, OMX_ANY_ENDPOINT, key, &param, 1, &mtl_omx.endpoint);
+}
+
+static bool start_library(void)
+{
+	omx_return_t ret = omx_init();
+
+	mtl_omx.finalize_library = ret == OMX_SUCCESS;
+	if (ret == OMX_SUCCESS || ret == OMX_ALREADY_INITIALIZED)
+		return true;
+	cannot("use the driver", ret);
+	return false;
+}
+
+static bool start_endpoint(void)
+{
+	uint32_t key = mtl_omx_key();
+	omx_return_t ret = open_endpoint(key);
+
+	if (ret) {
+		cannot("open an endpoint", ret);
+		return false;
+	}
+	if (mtl_omx_publish(key) == OMPI_SUCCESS)
+		return true;
+	omx_close_endpoint(mtl_omx.endpoint);
+	return false;
+}
+
+static mca_mtl_base_module_t *init(MTL_OMX_INIT_PARAMETERS)
+{
+	(void)enable_progress_threads;
+	(void)enable_mpi_threads;
+	mtl_omx_init_defaults();
+	if (!start_library())
+		return NULL;
+	if ((!mtl_omx_requested() && !mtl_omx_everywhere()) || !start_endpoint()) {
+		if (mtl_omx.finalize_library)
+			omx_finalize();
+		return NULL;
+	}
+	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
+	opal_progress_register(mtl_omx_progress);
+	return &mtl_omx.super;
+}
+
+OMPI_DECLSPEC mca_mtl_base_component_2_0_0_t mca_mtl_omx_component = {
+	.mtl_version = {
+		MCA_MTL_BASE_VERSION_2_0_0,
+		.mca_component_name = "omx",
+		.mca_component_major_version = OMPI_MAJOR_VERSION,
+		.mca_component_minor_version = OMPI_MINOR_VERSION,
+		.mca_component_release_version = OMPI_RELEASE_VERSION,
+		.mca_open_component = nothing,
+		.mca_close_component = nothing,
+		.mca_query_component = query,
+		.mca_register_component_params = register_parameters,
+	},
+	.mtl_data = { MCA_BASE_METADATA_PARAM_NONE },
+	.mtl_init = init,
+};

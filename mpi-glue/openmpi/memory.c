@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the data of a message lies.
+ *
+ * Contiguous data is used in place.  Data with gaps is given to the library
+ * as segments if it is large, has few of them and these are long: then the
+ * driver gathers and scatters it without a copy here.  Everything else is
+ * copied, since a short piece costs more than copying it does.
+ */
+#include "mtl_omx.h"
+
+#include <stdlib.h>
+
+static void use_one(struct mtl_omx_memory *memory, void *start, size_t length)
+{
+	memory->one.ptr = start;
+	memory->one.len = length;
+	memory->segs = &memory->one;
+	memory->nseg = 1;
+}
+
+/* Fills iov with all pieces.  False: there are more than `*count`. */
+static bool list_pieces(struct opal_convertor_t *convertor, struct iovec *iov, uint32_t *count,
+			size_t total)
+{
+	size_t listed = total, start = 0;
+	bool complete;
+
+	opal_convertor_raw(convertor, iov, count, &listed);
+	complete = listed == total && *count > 0;
+	opal_convertor_set_position(convertor, &start);
+	return complete;
+}
+
+static bool use_pieces(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory,
+		       size_t total)
+{
+	struct iovec iov[OMX_MAX_SEGMENTS];
+	uint32_t count = OMX_MAX_SEGMENTS, i;
+
+	if (total / 2 < mtl_omx.segment_min || !list_pieces(convertor, iov, &count, total) ||
+	    total / count < mtl_omx.segment_min)
+		return false;
+	memory->segs = malloc(count * sizeof(*memory->segs));
+	if (!memory->segs)
+		return false;
+	for (i = 0; i < count; i++) {
+		memory->segs[i].ptr = iov[i].iov_base;
+		memory->segs[i].len = iov[i].iov_len;
+	}
+	memory->nseg = count;
+	return true;
+}
+
+static int use_copy(struct mtl_omx_memory *memory, size_t total)
+{
+	memory->copy = malloc(total);
+	if (!memory->copy)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	use_one(memory, memory->copy, total);
+	return OMPI_SUCCESS;
+}
+
+static int map(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
+{
+	void *start = NULL;
+	size_t total;
+
+	opal_convertor_get_packed_size(convertor, &total);
+	memory->copy = NULL;
+	if (!total || !opal_convertor_need_buffers(convertor)) {
+		if (total)
+			opal_convertor_get_current_pointer(convertor, &start);
+		use_one(memory, start, total);
+		return OMPI_SUCCESS;
+	}
+	return use_pieces(convertor, memory, total) ? OMPI_SUCCESS : use_copy(memory, total);
+}
+
+int mtl_omx_map_source(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
+{
+	int ret = map(convertor, memory);
+	struct iovec iov;
+	uint32_t count = 1;
+	size_t packed;
+
+	if (ret != OMPI_SUCCESS || !memory->copy)
+		return ret;
+	iov.iov_base = memory->copy;
+	iov.iov_len = packed = memory->one.len;
+	opal_convertor_pack(convertor, &iov, &count, &packed);
+	return OMPI_SUCCESS;
+}
+
+int mtl_omx_map_target(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
+{
+	return map(convertor, memory);
+}
+
+void mtl_omx_unpack(struct opal_convertor_t *convertor, const struct mtl_omx_memory *memory,
+		    size_t length)
+{
+	struct iovec iov = { .iov_base = memory->copy, .iov_len = length };
+	uint32_t count = 1;
+
+	if (memory->copy && length)
+		opal_convertor_unpack(convertor, &iov, &count, &length);
+}
+
+void mtl_omx_unmap(struct mtl_omx_memory *memory)
+{
+	free(memory->copy);
+	if (memory->segs != &memory->one)
+		free(memory->segs);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Open MPI's matching transport layer over omx: the matching is libomx's, so
+ * an MPI message is an omx message with communicator, source and tag in its
+ * match info.
+ *
+ *   component.c	found, asked, opened by Open MPI; its parameters
+ *   select.c		shall it be used when nobody has asked for it?
+ *   peer.c		processes: addresses published, connections made
+ *   match.h		match info
+ *   memory.c		datatypes: in place, as segments, or through a copy
+ *   send.c		sends
+ *   receive.c		receives, probes, matched probes, cancel
+ *   progress.c		how requests end
+ *
+ * Threads: Open MPI calls from several of them only with
+ * MPI_THREAD_MULTIPLE.  mtl_omx.lock keeps the thread that learns from the
+ * library that a request is done and the one that asks about that request
+ * (send.c, cancel) apart.  It is never held while Open MPI is called back.
+ */
+#ifndef MTL_OMX_H
+#define MTL_OMX_H
+
+#include "compat.h"
+
+#include "ompi/mca/mtl/base/base.h"
+#include "ompi/mca/mtl/mtl.h"
+#include "ompi/mca/pml/pml_constants.h"
+#include "ompi/message/message.h"
+#include "opal/datatype/opal_convertor.h"
+
+#include <omx.h>
+
+/* ---- this process -------------------------------------------------------- */
+
+struct mtl_omx_module {
+	mca_mtl_base_module_t super;
+	omx_endpoint_t endpoint;
+	opal_mutex_t lock;
+	bool finalize_library;		/* the program does not use it by itself */
+	/* parameters */
+	int board;			/* -1: any */
+	int priority;
+	int connect_timeout;		/* s */
+	unsigned int segment_min;	/* bytes, see memory.c */
+};
+
+extern struct mtl_omx_module mtl_omx;
+extern mca_mtl_base_component_2_0_0_t mca_mtl_omx_component;
+
+/* Has the user named this component? */
+bool mtl_omx_requested(void);
+
+/* Is every host of the job a peer, so that all its processes will say the same? */
+bool mtl_omx_everywhere(void);
+
+/* ---- peers ----------------------------------------------------------------- */
+
+/* Tells the others where we are.  OMPI_SUCCESS or an error. */
+int mtl_omx_publish(uint32_t key);
+
+/* A connection key for this process, which one of another job does not have. */
+uint32_t mtl_omx_key(void);
+
+int mtl_omx_add_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
+		      struct ompi_proc_t **procs);
+int mtl_omx_del_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
+		      struct ompi_proc_t **procs);
+
+/* Where to send to; connects the first time, which blocks. */
+int mtl_omx_address_of(struct ompi_communicator_t *comm, int rank, omx_endpoint_addr_t *addr);
+
+/* ---- memory ------------------------------------------------------------------ */
+
+struct mtl_omx_memory {
+	void *copy;		/* NULL: the program's memory is used in place */
+	omx_seg_t *segs;	/* `one`, or an array of our own */
+	uint32_t nseg;
+	omx_seg_t one;
+};
+
+/* Of what is sent: a copy is filled. */
+int mtl_omx_map_source(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory);
+int mtl_omx_map_target(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory);
+
+/* `length` bytes have been received: takes them out of a copy. */
+void mtl_omx_unpack(struct opal_convertor_t *convertor, const struct mtl_omx_memory *memory,
+		    size_t length);
+void mtl_omx_unmap(struct mtl_omx_memory *memory);
+
+/* ---- requests ------------------------------------------------------------------ */
+
+struct mtl_omx_request {
+	mca_mtl_request_t super;	/* first: it is what Open MPI knows */
+	omx_request_t omx;		/* NULL: not with the library (any more); under the lock */
+	struct opal_convertor_t *convertor;	/* of a receive; NULL: it is a send */
+	struct mtl_omx_memory memory;
+};
+
+/* Ends a request that the library has done with; calls back. */
+void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);
+
+int mtl_omx_progress(void);
+
+/* MPI's word for how it went. */
+int mtl_omx_error(omx_return_t code);
+
+int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		 int dest, int tag, struct opal_convertor_t *convertor,
+		 mca_pml_base_send_mode_t mode);
+int mtl_omx_isend(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		  int dest, int tag, struct opal_convertor_t *convertor,
+		  mca_pml_base_send_mode_t mode, bool blocking,
+		  mca_mtl_request_t *mtl_request);
+int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		  int src, int tag, struct opal_convertor_t *convertor,
+		  struct mca_mtl_request_t *mtl_request);
+int mtl_omx_iprobe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		   int src, int tag, int *flag, struct ompi_status_public_t *status);
+int mtl_omx_improbe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		    int src, int tag, int *matched, struct ompi_message_t **message,
+		    struct ompi_status_public_t *status);
+int mtl_omx_imrecv(struct mca_mtl_base_module_t *mtl, struct opal_convertor_t *convertor,
+		   struct ompi_message_t **message, struct mca_mtl_request_t *mtl_request);
+int mtl_omx_cancel(struct mca_mtl_base_module_t *mtl, mca_mtl_request_t *mtl_request, int flag);
+
+#endif

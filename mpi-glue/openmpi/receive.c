@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mtl_omx.h"
+
+#include "match.h"
+
+static struct match wanted(struct ompi_communicator_t *comm, int src, int tag)
+{
+	return match_wanted(mtl_omx_context_of(comm), src, tag);
+}
+
+static omx_return_t post(struct mtl_omx_request *request, const struct match *match)
+{
+	const struct mtl_omx_memory *memory = &request->memory;
+
+	if (OPAL_LIKELY(memory->nseg == 1))
+		return omx_irecv(mtl_omx.endpoint, memory->segs[0].ptr, memory->segs[0].len,
+				 match->info, match->mask, request, &request->omx);
+	return omx_irecvv(mtl_omx.endpoint, memory->segs, memory->nseg,
+			  match->info, match->mask, request, &request->omx);
+}
+
+static int begin(struct opal_convertor_t *convertor, struct mtl_omx_request *request)
+{
+	request->convertor = convertor;
+	return mtl_omx_map_target(convertor, &request->memory);
+}
+
+static int conclude(struct mtl_omx_request *request, omx_return_t code)
+{
+	if (OPAL_LIKELY(!code))
+		return OMPI_SUCCESS;
+	mtl_omx_unmap(&request->memory);
+	return mtl_omx_error(code);
+}
+
+int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		  int src, int tag, struct opal_convertor_t *convertor,
+		  struct mca_mtl_request_t *mtl_request)
+{
+	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
+	struct match match = wanted(comm, src, tag);
+	omx_return_t code;
+	int ret;
+
+	(void)mtl;
+	ret = begin(convertor, request);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	code = post(request, &match);
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	return conclude(request, code);
+}
+
+static void describe(const omx_status_t *from, struct ompi_status_public_t *status)
+{
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	status->MPI_SOURCE = match_source(from->match_info);
+	status->MPI_TAG = match_tag(from->match_info);
+	status->MPI_ERROR = MPI_SUCCESS;
+	status->_ucount = from->msg_length;
+	status->_cancelled = 0;
+}
+
+int mtl_omx_iprobe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		   int src, int tag, int *flag, struct ompi_status_public_t *status)
+{
+	struct match match = wanted(comm, src, tag);
+	omx_status_t found;
+	omx_return_t code;
+	uint32_t result;
+
+	(void)mtl;
+	code = omx_iprobe(mtl_omx.endpoint, match.info, match.mask, &found, &result);
+	if (OPAL_UNLIKELY(code))
+		return mtl_omx_error(code);
+	if (result)
+		describe(&found, status);
+	*flag = (int)result;
+	return OMPI_SUCCESS;
+}
+
+/* Open MPI's handle of a message that only its holder can receive. */
+static struct ompi_message_t *make_message(struct ompi_communicator_t *comm,
+					   omx_message_t held, const omx_status_t *found)
+{
+	struct ompi_message_t *message = ompi_message_alloc();
+
+	if (!message)
+		return NULL;
+	message->comm = comm;
+	message->req_ptr = held;
+	message->peer = match_source(found->match_info);
+	message->count = found->msg_length;
+	return message;
+}
+
+int mtl_omx_improbe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		    int src, int tag, int *matched, struct ompi_message_t **message,
+		    struct ompi_status_public_t *status)
+{
+	struct match match = wanted(comm, src, tag);
+	omx_message_t held;
+	omx_status_t found;
+	omx_return_t code;
+	uint32_t result;
+
+	(void)mtl;
+	code = omx_improbe(mtl_omx.endpoint, match.info, match.mask, &held, &found, &result);
+	if (OPAL_UNLIKELY(code))
+		return mtl_omx_error(code);
+	*matched = (int)result;
+	if (!result)
+		return OMPI_SUCCESS;
+	*message = make_message(comm, held, &found);
+	if (!*message)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	describe(&found, status);
+	return OMPI_SUCCESS;
+}
+
+static omx_return_t post_held(struct mtl_omx_request *request, omx_message_t held)
+{
+	const struct mtl_omx_memory *memory = &request->memory;
+
+	if (OPAL_LIKELY(memory->nseg == 1))
+		return omx_imrecv(mtl_omx.endpoint, memory->segs[0].ptr, memory->segs[0].len,
+				  &held, request, &request->omx);
+	return omx_imrecvv(mtl_omx.endpoint, memory->segs, memory->nseg, &held, request,
+			   &request->omx);
+}
+
+int mtl_omx_imrecv(struct mca_mtl_base_module_t *mtl, struct opal_convertor_t *convertor,
+		   struct ompi_message_t **message, struct mca_mtl_request_t *mtl_request)
+{
+	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
+	omx_return_t code;
+	int ret;
+
+	(void)mtl;
+	ret = begin(convertor, request);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	code = post_held(request, (*message)->req_ptr);
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	ret = conclude(request, code);
+	if (ret == OMPI_SUCCESS) {
+		ompi_message_return(*message);
+		*message = MPI_MESSAGE_NULL;
+	}
+	return ret;
+}
+
+/* A send is not taken back: MPI lets it complete instead. */
+int mtl_omx_cancel(struct mca_mtl_base_module_t *mtl, mca_mtl_request_t *mtl_request, int flag)
+{
+	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
+	uint32_t cancelled = 0;
+
+	(void)mtl;
+	(void)flag;
+	if (!request->convertor)
+		return OMPI_SUCCESS;
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	if (request->omx)
+		omx_cancel(mtl_omx.endpoint, &request->omx, &cancelled);
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	if (cancelled) {
+		const omx_status_t status = { .code = OMX_CANCELLED };
+
+		mtl_omx_finish(request, &status);
+	}
+	return OMPI_SUCCESS;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mtl_omx.h"
+
+#include "match.h"
+
+#include "opal/runtime/opal_progress.h"
+
+static omx_return_t post(struct mtl_omx_request *request, omx_endpoint_addr_t dest,
+			 uint64_t info, bool synchronous)
+{
+	const struct mtl_omx_memory *memory = &request->memory;
+
+	if (OPAL_LIKELY(memory->nseg == 1)) {
+		void *start = memory->segs[0].ptr;
+		size_t length = memory->segs[0].len;
+
+		return synchronous ?
+			omx_issend(mtl_omx.endpoint, start, length, dest, info, request,
+				   &request->omx) :
+			omx_isend(mtl_omx.endpoint, start, length, dest, info, request,
+				  &request->omx);
+	}
+	return synchronous ?
+		omx_issendv(mtl_omx.endpoint, memory->segs, memory->nseg, dest, info, request,
+			    &request->omx) :
+		omx_isendv(mtl_omx.endpoint, memory->segs, memory->nseg, dest, info, request,
+			   &request->omx);
+}
+
+/*
+ * Posts it and looks at once whether it is done, as short ones are.  The lock
+ * keeps it from being taken by another thread's progress in between.
+ */
+static omx_return_t post_and_test(struct mtl_omx_request *request, omx_endpoint_addr_t dest,
+				  uint64_t info, bool synchronous, omx_status_t *status,
+				  uint32_t *done)
+{
+	omx_return_t ret;
+
+	*done = 0;
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	ret = post(request, dest, info, synchronous);
+	if (OPAL_LIKELY(!ret))
+		omx_test(mtl_omx.endpoint, &request->omx, status, done);
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	return ret;
+}
+
+static int start(struct ompi_communicator_t *comm, int dest, int tag,
+		 struct opal_convertor_t *convertor, mca_pml_base_send_mode_t mode,
+		 struct mtl_omx_request *request)
+{
+	uint64_t info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
+	omx_endpoint_addr_t addr;
+	omx_status_t status;
+	omx_return_t code;
+	uint32_t done;
+	int ret = mtl_omx_address_of(comm, dest, &addr);
+
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	request->convertor = NULL;
+	ret = mtl_omx_map_source(convertor, &request->memory);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	code = post_and_test(request, addr, info, mode == MCA_PML_BASE_SEND_SYNCHRONOUS,
+			     &status, &done);
+	if (OPAL_UNLIKELY(code)) {
+		mtl_omx_unmap(&request->memory);
+		return mtl_omx_error(code);
+	}
+	if (done)
+		mtl_omx_finish(request, &status);
+	return OMPI_SUCCESS;
+}
+
+int mtl_omx_isend(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		  int dest, int tag, struct opal_convertor_t *convertor,
+		  mca_pml_base_send_mode_t mode, bool blocking,
+		  mca_mtl_request_t *mtl_request)
+{
+	(void)mtl;
+	(void)blocking;
+	return start(comm, dest, tag, convertor, mode, (struct mtl_omx_request *)mtl_request);
+}
+
+/* A request without one of Open MPI's behind it. */
+struct waited {
+	struct mtl_omx_request request;
+	struct ompi_request_t ompi;	/* only its status is used */
+	volatile bool done;
+};
+
+static void wake(mca_mtl_request_t *mtl_request)
+{
+	((struct waited *)mtl_request)->done = true;
+}
+
+int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
+		 int dest, int tag, struct opal_convertor_t *convertor,
+		 mca_pml_base_send_mode_t mode)
+{
+	struct waited waited;
+	int ret;
+
+	(void)mtl;
+	waited.request.super.ompi_req = &waited.ompi;
+	waited.request.super.completion_callback = wake;
+	waited.done = false;
+	ret = start(comm, dest, tag, convertor, mode, &waited.request);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	while (!waited.done)
+		opal_progress();
+	return waited.ompi.req_status.MPI_ERROR;
+}
