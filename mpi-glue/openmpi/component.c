@@ -18,6 +18,14 @@ static int finalize(struct mca_mtl_base_module_t *mtl)
 	return OMPI_SUCCESS;
 }
 
+/* Open MPI calls these whether they are there or not. */
+static int ignore_comm(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm)
+{
+	(void)mtl;
+	(void)comm;
+	return OMPI_SUCCESS;
+}
+
 struct mtl_omx_module mtl_omx = {
 	.super = {
 		.mtl_max_contextid = MATCH_COMM_MAX,
@@ -33,6 +41,8 @@ struct mtl_omx_module mtl_omx = {
 		.mtl_imrecv = mtl_omx_imrecv,
 		.mtl_improbe = mtl_omx_improbe,
 		.mtl_cancel = mtl_omx_cancel,
+		.mtl_add_comm = ignore_comm,
+		.mtl_del_comm = ignore_comm,
 	},
 	.board = -1,
 	.priority = 40,		/* pml/ob1 has 20, mtl/ofi 25 */
