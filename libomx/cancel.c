@@ -2,8 +2,9 @@
 /*
  * The public functions about a request other than waiting for it.
  */
+#include "endpoint.h"
 #include "error.h"
-#include "progress.h"
+#include "request.h"
 
 static bool can_cancel(const struct omx__request *req)
 {
@@ -73,30 +74,6 @@ omx_return_t omx_forget(omx_endpoint_t ep, omx_request_t *request)
 	*request = NULL;
 	omx__leave(ep);
 	return OMX_SUCCESS;
-}
-
-static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
-			     uint32_t *result)
-{
-	struct omx__request *req;
-	omx_return_t ret = enter_for(ep, request, &req);
-
-	if (ret)
-		return ret;
-	if (req->type != REQUEST_SEND) {
-		omx__leave(ep);
-		return OMX_BAD_REQUEST;
-	}
-	if (req->state != REQUEST_DONE)
-		omx__progress(ep);
-	*result = req->state == REQUEST_DONE;
-	omx__leave(ep);
-	return OMX_SUCCESS;
-}
-
-omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
-{
-	return omx__return(ep, buffered(ep, request, result), __func__);
 }
 
 omx_return_t omx_context(omx_request_t *request, void **context)

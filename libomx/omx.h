@@ -28,6 +28,14 @@ const char *omx_version(void);
  */
 omx_return_t omx_get_endpoint_fd(omx_endpoint_t ep, int *fd);
 
+/*
+ * The blocking omx_ibuffered: *result 1 when the buffer of this send may be
+ * reused, 0 when the time is over or omx_wakeup was called.  BAD_REQUEST for
+ * others.
+ */
+omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
+			  uint32_t timeout);
+
 /* ---- matched probe --------------------------------------------------------
  *
  * omx_iprobe tells what could be received; in a program of several threads

@@ -6,6 +6,7 @@
  * is made: what is done already costs no more than the lock.
  */
 #include "error.h"
+#include "omx.h"
 #include "progress.h"
 #include "unexpected.h"
 #include "wait.h"
@@ -67,6 +68,37 @@ omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
 {
 	return omx__return(ep, complete_one(ep, request, status, result, timeout, true),
 			   __func__);
+}
+
+/* A send is done when its buffer may be reused. */
+static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
+			     uint32_t *result, uint32_t timeout, bool may_block)
+{
+	struct omx__request *req = request ? *request : NULL;
+	uint32_t done;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	if (omx__request_valid(ep, req) && req->type == REQUEST_SEND)
+		ret = await(ep, request, &done, timeout, may_block);
+	else
+		ret = OMX_BAD_REQUEST;
+	if (!ret)
+		*result = done;
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, buffered(ep, request, result, 0, false), __func__);
+}
+
+omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
+			  uint32_t timeout)
+{
+	return omx__return(ep, buffered(ep, request, result, timeout, true), __func__);
 }
 
 /* ---- questions to the whole endpoint -------------------------------------- */

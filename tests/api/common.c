@@ -248,9 +248,7 @@ int run_alone(int argc, char **argv, void (*test)(void))
 static void run_side(const char *name, void (*side)(void))
 {
 	role = name;
-	MUST(omx_init());
 	side();
-	MUST(omx_finalize());
 }
 
 /* The server lives in a child; whichever fails first takes the other along. */
@@ -292,7 +290,7 @@ static void run_both(void (*server)(void), void (*client)(void))
 		sleep_ms(10);
 }
 
-int run_pair(int argc, char **argv, void (*server)(void), void (*client)(void))
+int run_sides(int argc, char **argv, void (*server)(void), void (*client)(void))
 {
 	start(argc, argv);
 	if (options.server)
@@ -302,6 +300,29 @@ int run_pair(int argc, char **argv, void (*server)(void), void (*client)(void))
 	else
 		run_both(server, client);
 	return 0;
+}
+
+static void (*pair_server)(void), (*pair_client)(void);
+
+static void server_of_pair(void)
+{
+	MUST(omx_init());
+	pair_server();
+	MUST(omx_finalize());
+}
+
+static void client_of_pair(void)
+{
+	MUST(omx_init());
+	pair_client();
+	MUST(omx_finalize());
+}
+
+int run_pair(int argc, char **argv, void (*server)(void), void (*client)(void))
+{
+	pair_server = server;
+	pair_client = client;
+	return run_sides(argc, argv, server_of_pair, client_of_pair);
 }
 
 /* ---- endpoints ------------------------------------------------------------- */

@@ -91,7 +91,8 @@ extern struct options options;
 
 /* What main of a program with two sides does: each is called after omx_init. */
 int run_pair(int argc, char **argv, void (*server)(void), void (*client)(void));
-/* The same with one side, before omx_init. */
+/* The same before omx_init; and with one side. */
+int run_sides(int argc, char **argv, void (*server)(void), void (*client)(void));
 int run_alone(int argc, char **argv, void (*test)(void));
 
 /* ---- endpoints ------------------------------------------------------------- */

@@ -139,6 +139,7 @@ static void any_endpoint_from_the_environment(void **state)
 	assert_int_equal(omx_iprobe(ep, 0, 0, NULL, &result), ret); \
 	assert_int_equal(omx_probe(ep, 0, 0, NULL, &result, 0), ret); \
 	assert_int_equal(omx_ibuffered(ep, &request, &result), ret); \
+	assert_int_equal(omx_buffered(ep, &request, &result, 0), ret); \
 	assert_int_equal(omx_cancel(ep, &request, &result), ret); \
 	assert_int_equal(omx_cancel_notest(ep, &request, &result), ret); \
 	assert_int_equal(omx_forget(ep, &request), ret); \

@@ -46,6 +46,8 @@ static void bad_requests(void **state)
 	assert_int_equal(omx_forget(pair->a, &request), OMX_BAD_REQUEST);
 	assert_int_equal(omx_set_request_timeout(pair->a, request, 1), OMX_BAD_REQUEST);
 	assert_int_equal(omx_ibuffered(pair->b, &request, &result), OMX_BAD_REQUEST);
+	assert_int_equal(omx_buffered(pair->b, &request, &result, 0), OMX_BAD_REQUEST);
+	assert_int_equal(omx_buffered(pair->b, &nothing, &result, 0), OMX_BAD_REQUEST);
 	ok(omx_cancel(pair->b, &request, &result));
 	assert_int_equal(omx_test(pair->b, &stale, NULL, &result), OMX_BAD_REQUEST);
 	assert_int_equal(omx_wait(pair->b, &stale, NULL, &result, 0), OMX_BAD_REQUEST);
@@ -253,7 +255,11 @@ static void buffered(void **state)
 	ok(omx_isend(pair->a, buffer, 32769, pair->to_b, 2, NULL, &request));
 	ok(omx_ibuffered(pair->a, &request, &result));
 	assert_int_equal(result, 0);
+	ok(omx_buffered(pair->a, &request, &result, 20));
+	assert_int_equal(result, 0);
 	receive_tag(pair->b, 2, 0);
+	ok(omx_buffered(pair->a, &request, &result, OMX_TIMEOUT_INFINITE));
+	assert_int_equal(result, 1);
 	ok(omx_ibuffered(pair->a, &request, &result));
 	assert_int_equal(result, 1);
 	finish(pair->a, &request);

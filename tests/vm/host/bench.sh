@@ -44,7 +44,7 @@ cmd_bench() {
 		esac
 		shift
 	done
-	ensure_packages "${packages[@]}" "${packages_bench[@]}"
+	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
 	choose_clock
 	[ -z "$against" ] ||
 		python3 "$bench_report" --against "$against" --accelerator "$accelerator" || return

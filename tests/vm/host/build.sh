@@ -80,9 +80,26 @@ build_user() {
 make_user() {
 	[ -e "$top/configure" ] || (cd "$top" && autoreconf -fi) || return
 	mkdir -p "$build/user"
-	[ -e "$build/user/Makefile" ] ||
-		(cd "$build/user" && ../../configure --quiet --prefix="$build/root") || return
+	configured || configure_user || return
 	make -C "$build/user" -j"$jobs" &&
 		make -C "$build/user" -s install &&
 		make -C "$build/user" -s install-tests
+}
+
+# Once more when Open MPI, which adds parts, has come or gone.
+configured() {
+	[ -e "$build/user/Makefile" ] && [ "$(cat "$build/user/mpi" 2>/dev/null)" = "$(mpi_here)" ]
+}
+
+configure_user() {
+	(cd "$build/user" && ../../configure --quiet --prefix="$build/root") &&
+		mpi_here >"$build/user/mpi"
+}
+
+mpi_here() {
+	if command -v mpicc >/dev/null; then
+		echo yes
+	else
+		echo no
+	fi
 }

@@ -56,7 +56,8 @@ cmd_check() {
 
 prepare_check() {
 	default_options
-	ensure_packages "${packages[@]}" "${packages_check[@]}"
+	ensure_packages "${packages[@]}" "${packages_check[@]}" \
+		"${packages_mpi[@]}" "${packages_mpi_check[@]}"
 	mkdir -p "$build/runs"
 	logs=$(mktemp -d "$build/runs/check.XXXXXX")
 	chmod 755 "$logs"

@@ -12,8 +12,14 @@ packages=(
 	qemu-system-x86 util-linux xz-utils
 )
 
+# MPI: what builds a component and tests, and what runs them; demo does without
+packages_mpi=(libopenmpi-dev openmpi-bin)
+
 # check's own: static checkers, what unpacks checkpatch, and a unit test
 packages_check=(perl python3 shellcheck sparse)
+
+# check's own: programs that others wrote for MPI
+packages_mpi_check=(hpcc netpipe-openmpi python3-mpi4py)
 
 # what builds user-mode Linux
 packages_uml=(bc bison flex)

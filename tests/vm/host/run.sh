@@ -14,6 +14,8 @@ module is loaded and the nodes know each other. In it:
                       directory if the caller has set it, else to build/out
   lab-module unload, lab-module load
                       take the module away, bring it back
+  mpirun --host node1:2,node2:2 ...
+                      Open MPI between the nodes, started on node 1
 The host's file system is there; what is written to it stays in the guest.
 The script's exit status comes back; 124 is a hang, 125 a kernel splat, a
 leak, or a guest that did not come up.
@@ -52,6 +54,7 @@ cmd_run() {
 	choose_out
 	local command=("$@")
 	find_script "$1"
+	ensure_packages "${packages_mpi[@]}"
 	prepare_guest
 	run_guest "$out" "$PWD" "${command[@]}"
 }

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2154 # the settings come from the host
+# What makes mpirun work between the nodes as it does between machines.
+
+mpi_commands=(mpirun mpiexec orterun)
+
+# Components of Open MPI that the build installed are found beside its own.
+set_mpi_environment() {
+	export OMPI_MCA_plm_rsh_agent=/run/lab/bin/lab-ssh
+	export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:USER_DEFAULT:$installed/lib/openmpi
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	# Nodes share the guest's processors, so nobody may keep one for himself.
+	export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+	# Not over lab0, which is the lab's own.
+	[ "$machines" = no ] ||
+		export OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_btl_tcp_if_include=eth0
+}
+
+install_mpi_commands() {
+	local name
+	cp "$run/guest/lab-ssh" "$run/guest/lab-mpirun" /run/lab/bin/
+	for name in "${mpi_commands[@]}"; do
+		ln -s lab-mpirun "/run/lab/bin/$name"
+	done
+}
