@@ -5,9 +5,10 @@
 mpi_commands=(mpirun mpiexec orterun)
 
 # Components of Open MPI that the build installed are found beside its own.
+# (Not USER_DEFAULT: the list ends at a directory that is not there.)
 set_mpi_environment() {
 	export OMPI_MCA_plm_rsh_agent=/run/lab/bin/lab-ssh
-	export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:USER_DEFAULT:$installed/lib/openmpi
+	export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$installed/lib/openmpi
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	# Nodes share the guest's processors, so nobody may keep one for himself.
 	export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
