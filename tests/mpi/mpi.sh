@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# For the cases: MPI jobs over omx, and what they prove.
+
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+
+omx=(--mca pml cm --mca mtl omx)
+
+# job HOSTS N WORD...: N processes by mpirun; "2x2" is two slots on two nodes.
+job() {
+	local slots=${1#*x} nodes=${1%x*} count=$2 hosts i
+	shift 2
+	for ((i = 1; i <= nodes; i++)); do
+		hosts+=${hosts:+,}node$i:$slots
+	done
+	mpirun -np "$count" --host "$hosts" "$@"
+}
+
+# Bytes that the IP of all nodes has received so far.
+ip_bytes() {
+	local i total=0
+	for ((i = 1; i <= LAB_NODES; i++)); do
+		total=$((total + $(node "$i" awk '
+			$1 == "IpExt:" && !n { for (i = 1; i <= NF; i++) if ($i == "InOctets") n = i; next }
+			$1 == "IpExt:" { print $n }' /proc/net/netstat)))
+	done
+	echo "$total"
+}
+
+# Bytes that eth0 of all nodes has received so far, whatever they were.
+wire_bytes() {
+	local i total=0
+	for ((i = 1; i <= LAB_NODES; i++)); do
+		total=$((total + $(node "$i" cat /sys/class/net/eth0/statistics/rx_bytes)))
+	done
+	echo "$total"
+}
+
+# carried BYTES WORD...: a job that sends at least so many bytes from node to
+# node. All of them go by omx, and IP is left with the launching.
+launching=2000000
+carried_by_omx() {
+	local bytes=$1 ip wire
+	shift
+	ip=$(ip_bytes)
+	wire=$(wire_bytes)
+	"$@" || fail "the job failed"
+	ip=$(($(ip_bytes) - ip))
+	wire=$(($(wire_bytes) - wire))
+	echo "$bytes bytes of messages: $wire on the wire, $ip by IP"
+	[ "$ip" -lt "$launching" ] || fail "IP carried messages"
+	[ $((wire - ip)) -ge "$bytes" ] || fail "omx did not carry them"
+}
+
+# The same with another one of Open MPI's ways.
+carried_by_ip() {
+	local bytes=$1 ip
+	shift
+	ip=$(ip_bytes)
+	"$@" || fail "the job failed"
+	ip=$(($(ip_bytes) - ip))
+	echo "$bytes bytes of messages: $ip by IP"
+	[ "$ip" -ge "$bytes" ] || fail "IP did not carry them"
+}
+
+# No node has anything of a job left: processes, endpoints, pinned pages.
+nothing_left() {
+	local i try left
+	for ((try = 0; try < 50; try++)); do
+		left=$(for ((i = 1; i <= LAB_NODES; i++)); do
+			node "$i" omx_endpoints | grep ' open by ' || true
+			node "$i" omx_info --json | grep -o '"pinned[^,]*: [1-9][0-9]*' || true
+		done; pgrep -a 'mpi_|orted|mpirun' || true)
+		[ -n "$left" ] || return 0
+		sleep 0.1
+	done
+	fail "left over: $left"
+}

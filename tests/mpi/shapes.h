@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Datatypes with gaps, each with a list of where its bytes lie that was made
+ * without MPI: what MPI makes of the type is checked against it.
+ */
+#ifndef TESTS_MPI_SHAPES_H
+#define TESTS_MPI_SHAPES_H
+
+#include "common.h"
+
+struct piece {
+	ptrdiff_t at;		/* from the buffer's origin; may be negative */
+	size_t length;
+};
+
+struct shape {
+	const char *name;
+	MPI_Datatype type;
+	int count;		/* of the type, in a message */
+	struct piece *pieces;	/* in the order of the type's signature */
+	size_t piece_count;
+	size_t bytes;		/* all pieces together */
+	ptrdiff_t low, high;	/* all pieces lie in [low, high) */
+};
+
+/* Of about `bytes` bytes, a multiple of 64; kind is less than shape_kinds. */
+extern const int shape_kinds;
+void shape_make(struct shape *shape, int kind, size_t bytes);
+void shape_free(struct shape *shape);
+
+/* A buffer for one, with a margin; what does not belong to a piece is marked. */
+char *shape_allocate(const struct shape *shape);	/* its origin */
+void shape_release(const struct shape *shape, char *origin);
+/* The pieces hold the sequence of `key`. */
+void shape_fill(const struct shape *shape, char *origin, uint64_t key);
+/* They do for the first `length` bytes, and nothing else has changed. */
+void shape_verify(const struct shape *shape, const char *origin, uint64_t key, size_t length);
+
+#endif
