@@ -86,11 +86,7 @@ mx_return_t mx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,
 
 mx_return_t mx_close_endpoint(mx_endpoint_t ep)
 {
-	omx_return_t ret = omx_close_endpoint(ep);
-
-	if (!ret)
-		mx__error_handler_of(ep, NULL);
-	return mx__return(ep, ret, __func__);
+	return mx__return(ep, omx_close_endpoint(ep), __func__);
 }
 
 /* ---- progress -------------------------------------------------------------------- */

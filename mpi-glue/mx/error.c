@@ -116,7 +116,7 @@ static mx_error_handler_t process_handler;	/* NULL: as the environment says */
 struct own_handler {
 	struct own_handler *next;
 	mx_endpoint_t ep;
-	mx_error_handler_t handler;	/* NULL: not any more */
+	mx_error_handler_t handler;	/* NULL: not as it was opened last */
 };
 
 static struct own_handler *own_handlers;
@@ -147,14 +147,6 @@ mx_return_t mx__error_handler_of(mx_endpoint_t ep, mx_error_handler_t handler)
 	return MX_SUCCESS;
 }
 
-void mx__error_handlers_forget(void)
-{
-	struct own_handler *own = __atomic_load_n(&own_handlers, __ATOMIC_ACQUIRE);
-
-	for (; own; own = own->next)
-		__atomic_store_n(&own->handler, NULL, __ATOMIC_RELAXED);
-}
-
 static bool fatal_by_default(void)
 {
 	const char *said = getenv("MX_ERRORS_ARE_FATAL");
@@ -180,6 +172,9 @@ mx_return_t mx__error_report(mx_endpoint_t ep, mx_return_t code, const char *cal
 {
 	char text[MX_MAX_STR_LEN];
 
+	/* What is not open has no handler, or not this one any more. */
+	if (code == MX_BAD_ENDPOINT)
+		ep = NULL;
 	snprintf(text, sizeof(text), "%s: %s", call, mx_strerror(code));
 	return handler_in_force(ep)(text, code);
 }

@@ -21,10 +21,9 @@ static inline mx_return_t mx__return(mx_endpoint_t ep, omx_return_t code, const 
 }
 
 /*
- * The handler of one endpoint; NULL: that of the process.  NO_RESOURCES; taking
- * one away does not fail.
+ * The handler of an endpoint that was just opened; NULL: that of the process.
+ * NO_RESOURCES.
  */
 mx_return_t mx__error_handler_of(mx_endpoint_t ep, mx_error_handler_t handler);
-void mx__error_handlers_forget(void);
 
 #endif

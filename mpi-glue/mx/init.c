@@ -32,9 +32,5 @@ mx_return_t mx__init_api(int api)
 
 mx_return_t mx_finalize(void)
 {
-	omx_return_t ret = omx_finalize();
-
-	if (!ret)
-		mx__error_handlers_forget();
-	return mx__return(NULL, ret, __func__);
+	return mx__return(NULL, omx_finalize(), __func__);
 }

@@ -179,7 +179,7 @@ mx_return_t mx__errors_return(char *str, mx_return_t ret);
 
 /*
  * For the whole process, but for endpoints that were opened with a handler of
- * their own; NULL is the default one.  Returns the one that was in force
+ * their own (which is not shown BAD_ENDPOINT); NULL is the default one.  Returns the one that was in force
  * before.  May be called before mx_init.
  */
 mx_error_handler_t mx_set_error_handler(mx_error_handler_t handler);

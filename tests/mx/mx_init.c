@@ -97,6 +97,45 @@ static void defaults(void)
 	EQUAL(in_child(fail_with_environment, said, sizeof(said)), 0);
 }
 
+/* ---- Myricom's environment, in a child -------------------------------------------- */
+
+static void cache_off(void)
+{
+	unsetenv("OMX_RCACHE");
+	setenv("MX_RCACHE", "0", 1);
+	FINE(mx_init());
+	CHECK(!strcmp(getenv("OMX_RCACHE"), "0"));
+}
+
+static void cache_on(void)
+{
+	unsetenv("OMX_RCACHE");
+	setenv("MX_RCACHE", "2", 1);
+	setenv("MX_DISABLE_SELF", "1", 1);
+	setenv("MX_DISABLE_SHMEM", "1", 1);
+	setenv("MX_PIPELINE_LOG", "0", 1);
+	FINE(mx_init());
+	CHECK(!getenv("OMX_RCACHE"));
+}
+
+static void cache_as_omx_says(void)
+{
+	setenv("OMX_RCACHE", "1", 1);
+	setenv("MX_RCACHE", "0", 1);
+	FINE(mx_init());
+	CHECK(!strcmp(getenv("OMX_RCACHE"), "1"));
+}
+
+static void environment(void)
+{
+	char said[500];
+
+	EQUAL(in_child(cache_off, said, sizeof(said)), 0);
+	EQUAL(in_child(cache_on, said, sizeof(said)), 0);
+	CHECK(!*said, " %s", said);
+	EQUAL(in_child(cache_as_omx_says, said, sizeof(said)), 0);
+}
+
 /* ---- what returns --------------------------------------------------------------- */
 
 static void not_initialized(void)
@@ -163,6 +202,7 @@ static void texts(void)
 static void test(void)
 {
 	defaults();
+	environment();
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	texts();
 	not_initialized();

@@ -119,6 +119,9 @@ static bool queued(mx_endpoint_t ep)
 static void handlers(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	reset(ep, MX_RECV_CONTINUE);
+	/* The same one with another context, and another one with the same, are others. */
+	FINE(mx_register_unexp_handler(ep, look, NULL));
+	FINE(mx_register_unexp_handler(ep, try_everything, &seen));
 	FINE(mx_register_unexp_handler(ep, look, &seen));
 	await_message(ep, peer, 1);
 	EQUAL(seen.match, 1);
@@ -151,7 +154,7 @@ static void callbacks(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	CHECK(!seen.had_data && queued(ep));
 	mx_receive_pattern(ep, 20, 5);
 
-	FINE(mx_register_unexp_callback(ep, receive_back, NULL));
+	FINE(mx_register_unexp_callback(ep, receive_back, &seen.buffer));
 	await_message(ep, peer, 2);
 	mx_finish(ep, &seen.request, MX_STATUS_SUCCESS);
 	verify(seen.buffer, 100000, 6);
@@ -165,7 +168,7 @@ static void callbacks(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 static void from_within(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	reset(ep, MX_RECV_FINISHED);
-	FINE(mx_register_unexp_handler(ep, try_everything, NULL));
+	FINE(mx_register_unexp_handler(ep, try_everything, &seen));
 	await_message(ep, peer, 1);
 	CHECK(!queued(ep));
 	await_message(ep, peer, 2);
