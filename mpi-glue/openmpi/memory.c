@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "ompi/mca/mtl/base/mtl_base_datatype.h"
+
 static void use_one(struct mtl_omx_memory *memory, void *start, size_t length)
 {
 	memory->one.ptr = start;
@@ -32,12 +34,13 @@ static bool list_pieces(struct opal_convertor_t *convertor, struct iovec *iov, u
 	return complete;
 }
 
-static bool use_pieces(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory,
-		       size_t total)
+static bool use_pieces(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
 {
 	struct iovec iov[OMX_MAX_SEGMENTS];
 	uint32_t count = OMX_MAX_SEGMENTS, i;
+	size_t total;
 
+	opal_convertor_get_packed_size(convertor, &total);
 	if (total / 2 < mtl_omx.segment_min || !list_pieces(convertor, iov, &count, total) ||
 	    total / count < mtl_omx.segment_min)
 		return false;
@@ -52,49 +55,54 @@ static bool use_pieces(struct opal_convertor_t *convertor, struct mtl_omx_memory
 	return true;
 }
 
-static int use_copy(struct mtl_omx_memory *memory, size_t total)
+/*
+ * pml/cm fills in only a part of the convertor when what is sent has no gaps:
+ * nothing but Open MPI's own function may look at it then.
+ */
+static bool source_has_gaps(const struct opal_convertor_t *convertor)
 {
-	memory->copy = malloc(total);
-	if (!memory->copy)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	use_one(memory, memory->copy, total);
-	return OMPI_SUCCESS;
-}
-
-static int map(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
-{
-	void *start = NULL;
-	size_t total;
-
-	opal_convertor_get_packed_size(convertor, &total);
-	memory->copy = NULL;
-	if (!total || !opal_convertor_need_buffers(convertor)) {
-		if (total)
-			opal_convertor_get_current_pointer(convertor, &start);
-		use_one(memory, start, total);
-		return OMPI_SUCCESS;
-	}
-	return use_pieces(convertor, memory, total) ? OMPI_SUCCESS : use_copy(memory, total);
+	return convertor->pDesc && convertor->local_size &&
+	       !opal_datatype_is_contiguous_memory_layout(convertor->pDesc, convertor->count);
 }
 
 int mtl_omx_map_source(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
 {
-	int ret = map(convertor, memory);
-	struct iovec iov;
-	uint32_t count = 1;
-	size_t packed;
+	void *start = NULL;
+	bool copied;
+	size_t total;
+	int ret;
 
-	if (ret != OMPI_SUCCESS || !memory->copy)
+	memory->copy = NULL;
+	if (source_has_gaps(convertor) && use_pieces(convertor, memory))
+		return OMPI_SUCCESS;
+	ret = ompi_mtl_datatype_pack(convertor, &start, &total, &copied);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
-	iov.iov_base = memory->copy;
-	iov.iov_len = packed = memory->one.len;
-	opal_convertor_pack(convertor, &iov, &count, &packed);
+	if (copied)
+		memory->copy = start;
+	use_one(memory, start, total);
 	return OMPI_SUCCESS;
 }
 
 int mtl_omx_map_target(struct opal_convertor_t *convertor, struct mtl_omx_memory *memory)
 {
-	return map(convertor, memory);
+	void *start = NULL;
+	bool copied;
+	size_t total;
+	int ret;
+
+	memory->copy = NULL;
+	if (opal_convertor_need_buffers(convertor) && use_pieces(convertor, memory))
+		return OMPI_SUCCESS;
+	ret = ompi_mtl_datatype_recv_buf(convertor, &start, &total, &copied);
+	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
+		return ret;
+	if (OPAL_UNLIKELY(copied && !start))
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	if (copied)
+		memory->copy = start;
+	use_one(memory, start, total);
+	return OMPI_SUCCESS;
 }
 
 void mtl_omx_unpack(struct opal_convertor_t *convertor, const struct mtl_omx_memory *memory,
