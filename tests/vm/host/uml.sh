@@ -46,34 +46,10 @@ build_uml() {
 	say "user-mode Linux took $((SECONDS - begin)) s"
 }
 
-# Read from a private list of packages, so that this machine's stay its own.
-# The snapshot that a mirror serves may be past its date.
 fetch_uml() {
-	local lists=$1/apt source=linux-source-$uml_series
-	say "fetching $source"
-	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
-	uml_package_source >"$lists/sources.list"
-	cat >"$lists/apt.conf" <<-END
-		Dir::State::Lists "$lists/lists";
-		Dir::Etc::sourcelist "$lists/sources.list";
-		Dir::Etc::sourceparts "-";
-		Dir::Cache "$lists/cache";
-		Acquire::Check-Valid-Until "false";
-		Acquire::Languages "none";
-		APT::Sandbox::User "root";
-	END
-	(cd "$1" && export APT_CONFIG=$lists/apt.conf && apt-get update -q >&2 &&
-		apt-get download -q "$source" >&2) || die "cannot download $source"
-	rm -rf "$lists"
+	local source=linux-source-$uml_series
+	fetch_from_suite sid "$1" "$source"
 	unpack_source "$1" "$source" drivers/net/ethernet
-}
-
-# The mirror that serves this machine, another suite.
-uml_package_source() {
-	local mirror
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Component: main' |
-		grep -v -e security -e ports | head -n 1)
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian/} sid main"
 }
 
 # Options that are there for those that select them only, none of which are
