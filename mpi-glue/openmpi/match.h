@@ -33,7 +33,7 @@
 static inline uint64_t match_info(uint32_t comm, int source, int tag)
 {
 	return (uint64_t)comm << MATCH_COMM_SHIFT |
-	       (uint64_t)source << MATCH_SOURCE_SHIFT | (uint32_t)tag;
+	       ((uint64_t)source & MATCH_SOURCE_MAX) << MATCH_SOURCE_SHIFT | (uint32_t)tag;
 }
 
 /* What a receive or a probe asks for. */
