@@ -33,12 +33,10 @@ static void is_inactive(MPI_Request *request)
 	CHECK(*request != MPI_REQUEST_NULL);
 }
 
-/* Open MPI 4.1's ob1 sends garbage when a long buffered one is started again. */
-static size_t length_of(int mode, size_t length)
+/* Open MPI 4.1 sends garbage when a buffered one is started again. */
+static bool is_broken(int mode, int round)
 {
-	size_t most = is_ob1() ? 50000 : length;
-
-	return mode == BUFFERED && length > most ? most : length;
+	return OMPI_MAJOR_VERSION < 5 && mode == BUFFERED && round > 0;
 }
 
 /* All receives are posted before the sends start, as the ready one needs. */
@@ -50,8 +48,7 @@ static void send_rounds(int peer, size_t length)
 
 	for (mode = 0; mode < MODES; mode++) {
 		buffers[mode] = allocate(length);
-		MUST(makers[mode](buffers[mode], length_of(mode, length), MPI_BYTE, peer, mode, world,
-				  &requests[mode]));
+		MUST(makers[mode](buffers[mode], length, MPI_BYTE, peer, mode, world, &requests[mode]));
 		is_inactive(&requests[mode]);
 	}
 	for (round = 0; round < ROUNDS; round++) {
@@ -91,8 +88,9 @@ static void receive_rounds(int peer, size_t length)
 		for (mode = 0; mode < MODES; mode++) {
 			EQUAL(statuses[mode].MPI_SOURCE, peer);
 			MPI_Get_count(&statuses[mode], MPI_BYTE, &count);
-			EQUAL(count, length_of(mode, length));
-			verify(buffers[mode], count, key(mode, round));
+			EQUAL(count, length);
+			if (!is_broken(mode, round))
+				verify(buffers[mode], length, key(mode, round));
 		}
 	}
 	for (mode = 0; mode < MODES; mode++) {
