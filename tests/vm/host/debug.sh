@@ -17,35 +17,23 @@ debug_grace=900
 debug_left_out=('drivers/net/ethernet/[!i]*' 'drivers/net/ethernet/intel/i*')
 
 ensure_debug() {
-	local name
 	find_kver
-	name=$(sha256sum "$debug_config")
-	kernel=$cache/debug-$kver-${name:0:16}
-	if [ ! -e "$kernel/bzImage" ]; then
-		debug_may_be_built || exit 77
+	name_built "debug-$kver" "$debug_config"
+	if ! is_built bzImage --debug; then
 		ensure_packages "${packages_debug[@]}"
 		locked "$cache/debug.lock" build_debug
 	fi
-	touch "$kernel"
-	kver=$(<"$kernel/release")
-	headers=$kernel/tree
+	use_built
 	kernel_image=$kernel/bzImage
 	kernel_make=(OMX_DEBUG=1)
 	ensure_initramfs
-}
-
-# For tests that are not worth the minutes.
-debug_may_be_built() {
-	[ -z "${LAB_CACHED_KERNELS:-}" ] ||
-		{ say "the kernel of --debug is not in the cache: ./lab run --debug true builds it" && false; }
 }
 
 build_debug() {
 	[ ! -e "$kernel/bzImage" ] || return 0
 	local new begin=$SECONDS source
 	source=linux-source-$(cut -d . -f 1,2 <<<"$kver")
-	find "$cache" -maxdepth 1 -name 'debug-*' -mtime +30 -exec rm -rf {} +
-	new=$(mktemp -d "$cache/new.XXXXXX")
+	start_built 'debug-*'
 	say "building a kernel that checks itself, once; this takes ten to twenty minutes"
 	say "fetching $source"
 	(cd "$new" && download_package "$source") || die "cannot download $source"
@@ -56,7 +44,6 @@ build_debug() {
 	trim_source "$new" "$debug_image" bzImage "arch/x86 tools/objtool/objtool" ||
 		die "cannot take what is needed out of the kernel's tree"
 	ln -s "$kernel/tree" "$(echo "$new"/lib/modules/*)/build"
-	rm -rf "$kernel"
-	mv "$new" "$kernel"
+	finish_built
 	say "the kernel took $((SECONDS - begin)) s"
 }

@@ -51,3 +51,40 @@ trim_source() {
 			include scripts "${kept[@]}" | tar -C "$tree" -x &&
 		rm -rf "$source"
 }
+
+# ---- their place in the cache ----
+
+# name_built NAME CONFIG: sets kernel; another CONFIG is another directory.
+name_built() {
+	local sum
+	sum=$(sha256sum "$2")
+	kernel=$cache/$1-${sum:0:16}
+}
+
+# is_built IMAGE OPTIONS: the kernel that is used with OPTIONS. If it is not,
+# tests that are not worth the minutes end here.
+is_built() {
+	[ ! -e "$kernel/$1" ] || return 0
+	[ -z "${LAB_CACHED_KERNELS:-}" ] && return 1
+	say "the kernel of $2 is not in the cache: ./lab run $2 true builds it"
+	exit 77
+}
+
+# The cache forgets what has not been used for long.
+use_built() {
+	touch "$kernel"
+	kver=$(<"$kernel/release")
+	headers=$kernel/tree
+}
+
+# start_built PATTERN: sets new, where the kernel is built; PATTERN is what the
+# cache may forget.
+start_built() {
+	find "$cache" -maxdepth 1 -name "$1" -mtime +30 -exec rm -rf {} +
+	new=$(mktemp -d "$cache/new.XXXXXX")
+}
+
+finish_built() {
+	rm -rf "$kernel"
+	mv "$new" "$kernel"
+}

@@ -8,31 +8,19 @@ uml_series=7.2
 uml_config=$parts/uml.config
 
 ensure_uml() {
-	local name
-	name=$(sha256sum "$uml_config")
-	kernel=$cache/uml-$uml_series-${name:0:16}
-	if [ ! -e "$kernel/linux" ]; then
-		uml_may_be_built || exit 77
+	name_built "uml-$uml_series" "$uml_config"
+	if ! is_built linux "--kernel $uml_series"; then
 		ensure_packages "${packages_uml[@]}"
-		locked "$cache/lock" build_uml
+		locked "$cache/uml.lock" build_uml
 	fi
-	touch "$kernel"
-	kver=$(<"$kernel/release")
-	headers=$kernel/tree
+	use_built
 	kernel_make=(ARCH=um)
-}
-
-# For tests that are not worth the minutes.
-uml_may_be_built() {
-	[ -z "${LAB_CACHED_KERNELS:-}" ] ||
-		{ say "user-mode Linux $uml_series is not in the cache: ./lab run --kernel $uml_series builds it" && false; }
 }
 
 build_uml() {
 	[ ! -e "$kernel/linux" ] || return 0
 	local new begin=$SECONDS
-	find "$cache" -maxdepth 1 -name 'uml-*' -mtime +30 -exec rm -rf {} +
-	new=$(mktemp -d "$cache/new.XXXXXX")
+	start_built 'uml-*'
 	say "building user-mode Linux $uml_series, once; this takes minutes"
 	fetch_uml "$new"
 	offer_options "$new/source"
@@ -41,8 +29,7 @@ build_uml() {
 	loudly "user-mode Linux" nice make -C "$new/source" ARCH=um -j"$jobs" all
 	trim_source "$new" vmlinux linux "arch/um arch/x86" ARCH=um && strip --strip-debug "$new/linux" ||
 		die "cannot take what is needed out of the kernel's tree"
-	rm -rf "$kernel"
-	mv "$new" "$kernel"
+	finish_built
 	say "user-mode Linux took $((SECONDS - begin)) s"
 }
 
