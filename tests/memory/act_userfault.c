@@ -12,33 +12,27 @@
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "userfault.h"
 
 static int faults = -1;
 static bool own_only;
 static pthread_t server;
 static int end_pipe[2];
 
-static int open_userfault(void)
+/* Whom the kernel does not trust gets one for what it misses itself. */
+static int open_any_userfault(void)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	int fd = open_userfault(O_NONBLOCK);
 
-	/* Whom the kernel does not trust gets one for what it misses itself. */
 	own_only = fd < 0 && errno == EPERM;
-	if (own_only)
-		fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
-	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return own_only ? open_userfault(O_NONBLOCK | UFFD_USER_MODE_ONLY) : fd;
 }
 
 static const char *no_userfault(void)
 {
-	int fd = open_userfault();
+	int fd = open_any_userfault();
 
 	if (fd < 0)
 		return "no userfaultfd";
@@ -81,14 +75,9 @@ static void *serve(void *argument)
 
 static void start(struct arena *arena)
 {
-	struct uffdio_register range = {
-		.range = { (unsigned long)act_start(arena), act_size(arena) },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	faults = open_userfault();
-	CHECK(faults >= 0 && !pipe(end_pipe));
-	CHECK(!ioctl(faults, UFFDIO_REGISTER, &range), "%m");
+	faults = open_any_userfault();
+	watch(faults, act_start(arena), act_size(arena));
+	CHECK(!pipe(end_pipe));
 	CHECK(!pthread_create(&server, NULL, serve, arena));
 }
 

@@ -12,14 +12,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "memory.h"
+#include "userfault.h"
 
 #define SILENT_ENDPOINT	20
 #define MESSAGES	6
@@ -28,20 +27,6 @@ static int ready[2];
 static pid_t silent_pid;
 
 /* ---- the one whose pages never come ----------------------------------------------------- */
-
-static int watch(void *memory, size_t length)
-{
-	struct uffdio_register range = {
-		.range = { (uintptr_t)memory, length },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api));
-	CHECK(!ioctl(fd, UFFDIO_REGISTER, &range));
-	return fd;
-}
 
 /* Returns how many faults wait once there has been no new one for a while. */
 static unsigned int settle(omx_endpoint_t ep, omx_request_t *request, int faults)
@@ -75,12 +60,13 @@ static void silent_server(void)
 {
 	uint8_t *memory = map_anonymous(NULL, options.count * PAGE);
 	omx_request_t *requests = allocate(options.count * sizeof(*requests));
-	int faults = watch(memory, options.count * PAGE);
+	int faults = open_userfault(O_NONBLOCK);
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
 	unsigned int waiting;
 	uint64_t i;
 
+	watch(faults, memory, options.count * PAGE);
 	for (i = 0; i < options.count; i++)
 		MUST(omx_irecv(ep, memory + i * PAGE, PAGE, i, EXACT, NULL, &requests[i]));
 	barrier(ep, peer);

@@ -3,45 +3,19 @@
  * Two programs on one node: a sender whose pages are absent, or never come,
  * does not keep the receiver from anything else.
  */
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory.h"
+#include "userfault.h"
 
 #define LENGTH	(512 * PAGE)
 #define SHIFT	123		/* nothing begins with a page */
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
-
-static int watch(void *memory, size_t length)
-{
-	struct uffdio_register range = {
-		.range = { (uintptr_t)memory, length },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api));
-	CHECK(!ioctl(fd, UFFDIO_REGISTER, &range));
-	return fd;
-}
-
-static void supply(int fd, void *memory, size_t length)
-{
-	struct uffdio_zeropage zero = { .range = { (uintptr_t)memory, length } };
-	struct uffd_msg fault;
-
-	EQUAL(read(fd, &fault, sizeof(fault)), sizeof(fault));
-	CHECK(!ioctl(fd, UFFDIO_ZEROPAGE, &zero));
-}
 
 /* Contents that stay, of which no page is mapped: all of them, or from `from` on. */
 static uint8_t *absent_file(uint64_t key, size_t from)
@@ -79,18 +53,19 @@ static void others_pass(uint64_t match)
 static void silent_server(void)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
-	int fd = watch(memory, LENGTH);
+	int faults = open_userfault(0);
 	omx_request_t request;
 
+	watch(faults, memory, LENGTH);
 	MUST(omx_isend(ep, memory, LENGTH, peer, 20, NULL, &request));
 	others_pass(21);
 	barrier(ep, peer);
-	supply(fd, memory, LENGTH);
+	supply_zeros(faults, memory, LENGTH);
 	finish_with(ep, &request, OMX_SUCCESS);
 	/* Another one, which is left behind. */
-	CHECK(!munmap(memory, LENGTH) && !close(fd));
+	CHECK(!munmap(memory, LENGTH) && !close(faults));
 	memory = map_anonymous(NULL, LENGTH);
-	fd = watch(memory, LENGTH);
+	watch(open_userfault(0), memory, LENGTH);
 	MUST(omx_isend(ep, memory, LENGTH, peer, 22, NULL, &request));
 	others_pass(23);
 	MUST(omx_close_endpoint(ep));

@@ -4,15 +4,12 @@
  * does not ask to wait never waits, not even for pages that only itself can
  * supply.
  */
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common.h"
 #include "memory.h"
+#include "userfault.h"
 
 #define PAGES	1024
 #define LENGTH	((size_t)PAGES * PAGE)
@@ -52,33 +49,16 @@ static void waited_for(void)
 		OMX_BAD_ERROR);
 }
 
-static int watch(void *memory)
-{
-	struct uffdio_register range = {
-		.range = { (uintptr_t)memory, LENGTH },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	struct uffdio_api api = { .api = UFFD_API };
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api));
-	CHECK(!ioctl(fd, UFFDIO_REGISTER, &range));
-	return fd;
-}
-
 static void not_waited_for(void)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
-	struct uffdio_zeropage supply = { .range = { (uintptr_t)memory, LENGTH } };
-	struct uffd_msg fault;
-	int fd = watch(memory);
+	int faults = open_userfault(0);
 
+	watch(faults, memory, LENGTH);
 	MUST(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_SEND));
-	EQUAL(read(fd, &fault, sizeof(fault)), sizeof(fault));
-	EQUAL(fault.event, UFFD_EVENT_PAGEFAULT);
-	CHECK(!ioctl(fd, UFFDIO_ZEROPAGE, &supply));
+	supply_zeros(faults, memory, LENGTH);
 	all_come(memory);
-	CHECK(!close(fd) && !munmap(memory, LENGTH));
+	CHECK(!close(faults) && !munmap(memory, LENGTH));
 	/* A hint: nobody hears of it. */
 	MUST(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_SEND));
 }
