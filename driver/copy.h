@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bytes of frames on their way into pages by a DMA engine, of messages that
- * are long enough, if the parameter copy_offload says so and there is a channel
- * to be had.  Otherwise the processor copies (region.c).
+ * Bytes of frames on their way into pages by a DMA engine (engine.h), of
+ * messages that are long enough.  Otherwise the processor copies (region.c).
  *
- * A copy has a number and holds its page and its frame.  It has
- *	landed		when the engine writes no more; the page is given back
- *	been reported	when the engine has said whether the bytes are right;
- *			those that are not the processor copies again
- * Copies land in the order of their numbers.  Memory may change once they have
- * landed: an invalidation waits for that, and so does who ends a pull early.
- * A message is complete when all have been reported, too.
+ * Memory may change once copies have landed: an invalidation waits for that,
+ * and so does who ends a pull early.  A message is complete when all have been
+ * reported, too.
  */
 #ifndef OMX_COPY_H
 #define OMX_COPY_H
 
 #include <linux/list.h>
 #include <linux/types.h>
+
+#include "engine.h"
 
 struct omx_iface;
 struct omx_region_cursor;
@@ -36,18 +33,8 @@ static inline void omx_copies_init(struct omx_copies *copies, struct omx_iface *
 	INIT_LIST_HEAD(&copies->list);
 }
 
-/* ---- process context ---- */
-void omx_copy_init(void);
-/* No pull is left. */
-void omx_copy_exit(void);
-
-/* ---- any context ---- */
 /* Is an engine to copy a message of this length? */
 bool omx_copy_pays(u64 length);
-/* This one has landed when it returns, unless the engine is broken; spins. */
-void omx_copy_wait(u64 number);
-/* It has not answered for too long: stops it, and never asks it again. */
-void omx_copy_give_up(void);
 
 /* ---- BH off ---- */
 /*
@@ -67,7 +54,7 @@ bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length);
 static inline void omx_copies_wait(const struct omx_copies *copies)
 {
 	if (!list_empty(&copies->list))
-		omx_copy_wait(copies->last);
+		omx_engine_wait(copies->last);
 }
 
 /* The message has failed: nothing is written any more, and nobody asks. */

@@ -13,7 +13,7 @@
 
 #include "chardev.h"
 #include "chunk.h"
-#include "copy.h"
+#include "engine.h"
 #include "fault.h"
 #include "iface.h"
 #include "lru.h"
@@ -97,7 +97,7 @@ static int __init omx_init(void)
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
-	omx_copy_init();
+	omx_engine_init();
 	omx_offload_init();
 	error = omx_iface_init();
 	if (error)
@@ -113,7 +113,7 @@ exit_iface:
 	omx_iface_exit();
 exit_offload:
 	omx_offload_exit();
-	omx_copy_exit();
+	omx_engine_exit();
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
@@ -130,7 +130,7 @@ static void __exit omx_exit(void)
 	omx_iface_exit();
 	omx_offload_exit();
 	omx_fault_exit();	/* transfers of closed endpoints may still page in */
-	omx_copy_exit();
+	omx_engine_exit();
 	omx_space_exit();
 	omx_lru_exit();
 	rcu_barrier();		/* of those, and of interfaces that they held */

@@ -83,7 +83,7 @@ void omx_pull_settle(struct work_struct *work)
 			page_in(pull, offset, length);
 			steps = 0;
 		} else if (++steps == STEPS_MAX) {
-			omx_copy_give_up();
+			omx_engine_give_up();
 		}
 		usleep_range(STEP_US, 2 * STEP_US);
 	}

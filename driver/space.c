@@ -4,7 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "copy.h"
+#include "engine.h"
 #include "fault.h"
 #include "iface.h"
 #include "lru.h"
@@ -62,7 +62,7 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 
 	lockdep_assert_held(&extent->lock);
 	if (unlikely(extent->copy)) {
-		omx_copy_wait(extent->copy);
+		omx_engine_wait(extent->copy);
 		extent->copy = 0;
 	}
 	for (i = first; i <= last; i++) {
