@@ -15,7 +15,8 @@
 #include "engine.h"
 
 #define COPIES_MAX	256	/* under way at once */
-#define PATIENCE_US	1000000	/* with all that is under way; no working engine needs it */
+#define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
+#define PATIENCE_MS	1000	/* with all that is under way; no working engine needs it */
 
 /* The channel is ours alone: we may stop it, and it works in order. */
 static struct {
@@ -109,7 +110,7 @@ static void sweep(void)
 void omx_engine_give_up(void)
 {
 	spin_lock_bh(&engine.lock);
-	if (engine.open) {
+	if (engine.chan && !engine.stopped) {
 		engine.open = false;
 		engine.stopped = true;
 		dmaengine_terminate_async(engine.chan);
@@ -118,26 +119,30 @@ void omx_engine_give_up(void)
 	spin_unlock_bh(&engine.lock);
 }
 
-/* Has it landed, or will it never? */
-static bool is_over(u64 number)
+/* The number of the last one that has landed; U64_MAX: none will any more. */
+static u64 landed(void)
 {
-	bool over;
+	u64 number;
 
 	spin_lock_bh(&engine.lock);
 	look();
-	over = engine.landed >= number || engine.stopped;
+	number = engine.stopped ? U64_MAX : engine.landed;
 	spin_unlock_bh(&engine.lock);
-	return over;
+	return number;
 }
 
 void omx_engine_wait(u64 number)
 {
-	unsigned int us;
+	u64 last = 0, now;
+	unsigned int us = 0;
 
 	/* Not by the clock: it goes on while a virtual machine does not. */
-	for (us = 0; !is_over(number); us++) {
-		if (us == PATIENCE_US)
+	while ((now = landed()) < number) {
+		if (now != last)
+			us = 0;
+		else if (++us == SPIN_MAX_US)
 			return omx_engine_give_up();
+		last = now;
 		udelay(1);
 	}
 }
@@ -349,7 +354,7 @@ static void end(void)
 	spin_lock_bh(&engine.lock);
 	engine.open = false;
 	spin_unlock_bh(&engine.lock);
-	for (ms = 0; ms < PATIENCE_US / 1000 && !is_over(engine.started); ms++)
+	for (ms = 0; ms < PATIENCE_MS && landed() < engine.started; ms++)
 		fsleep(1000);
 	spin_lock_bh(&engine.lock);
 	engine.stopped = true;
