@@ -79,11 +79,11 @@ build_kernels() {
 
 kernels_of() {
 	local group
+	[ "$default_debug" = no ] || { echo --debug && return; }
 	for group in "$@"; do
 		[ ! -d "$cases/$group" ] || grep -hE '^# (lab|needs):' "$cases/$group"/* 2>/dev/null |
 			grep -oE -- '--debug|--kernel [0-9.]+'
 	done
-	[ "$default_debug" = no ] || echo --debug
 }
 
 check_group() {
