@@ -7,8 +7,6 @@ fail() {
 	exit 1
 }
 
-omx=(--mca pml cm --mca mtl omx)
-
 # job HOSTS N WORD...: N processes by mpirun; "2x2" is two slots on two nodes.
 job() {
 	local slots=${1#*x} nodes=${1%x*} count=$2 hosts i
@@ -17,6 +15,11 @@ job() {
 		hosts+=${hosts:+,}node$i:$slots
 	done
 	mpirun -np "$count" --host "$hosts" "$@"
+}
+
+# The same over omx, or not at all.
+omx_job() {
+	job "$1" "$2" --mca pml cm --mca mtl omx "${@:3}"
 }
 
 # Bytes that the IP of all nodes has received so far.
@@ -39,7 +42,7 @@ wire_bytes() {
 	echo "$total"
 }
 
-# carried BYTES WORD...: a job that sends at least so many bytes from node to
+# carried_by_omx BYTES WORD...: a job that sends at least so many bytes from node to
 # node. All of them go by omx, and IP is left with the launching.
 launching=2000000
 carried_by_omx() {
@@ -66,16 +69,20 @@ carried_by_ip() {
 	[ "$ip" -ge "$bytes" ] || fail "IP did not carry them"
 }
 
-# No node has anything of a job left: processes, endpoints, pinned pages.
+# No node has anything of a job left: processes, endpoints, pinned pages. The
+# module would not go if there were an endpoint.
 nothing_left() {
-	local i try left
-	for ((try = 0; try < 50; try++)); do
-		left=$(for ((i = 1; i <= LAB_NODES; i++)); do
-			node "$i" omx_endpoints | grep ' open by ' || true
-			node "$i" omx_info --json | grep -o '"pinned[^,]*: [1-9][0-9]*' || true
-		done; pgrep -a 'mpi_|orted|mpirun' || true)
-		[ -n "$left" ] || return 0
+	local try left
+	for ((try = 0; try < 100; try++)); do
+		left=$(pgrep -a '^mpi_|^orted|^mpirun' || true)
+		[ -n "$left" ] || break
 		sleep 0.1
 	done
-	fail "left over: $left"
+	[ -z "$left" ] || fail "processes are left: $left"
+	lab-module unload || fail "an endpoint is left"
+	awk '$1 ~ /^nr_foll_pin_/ { n[$1] = $2 }
+		END { exit n["nr_foll_pin_acquired"] != n["nr_foll_pin_released"] }' /proc/vmstat ||
+		fail "pinned pages are left"
+	lab-module load
+	echo "no process, endpoint or pinned page is left"
 }
