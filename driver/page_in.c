@@ -5,6 +5,7 @@
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/userfaultfd_k.h>
 
 #include "compat.h"
 #include "iface.h"
@@ -106,6 +107,40 @@ void omx_extent_use(struct omx_extent *extent, unsigned int i)
 	extent->entry[i] &= ~OMX_ENTRY_AHEAD;
 	link_runs(extent, i, 1);
 	omx_count(extent->space->iface, PAGES_AHEAD_USED);
+}
+
+/* ---- pages that the program itself supplies ---- */
+
+static bool is_userfault(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct vm_area_struct *vma;
+
+	lockdep_assert_held(&mm->mmap_lock);
+	for (vma = find_vma(mm, start); vma && vma->vm_start < end;
+	     vma = find_vma(mm, vma->vm_end))
+		if (userfaultfd_armed(vma))
+			return true;
+	return false;
+}
+
+/*
+ * When a userfaultfd is being closed, get_user_pages() asks for its pages for
+ * ever and keeps the mmap lock, for which closing it waits (6.1; mended in
+ * 6.15).  This asks once.  Returns how many of the pages, the first ones, are
+ * there unless that has happened.
+ */
+static long fault_each(struct mm_struct *mm, u64 address, unsigned int count,
+		       unsigned int flags, bool *unlocked)
+{
+	long i;
+	int error;
+
+	for (i = 0; i < count; i++, address += PAGE_SIZE) {
+		error = fixup_user_fault(mm, address, FAULT_FLAG_REMOTE | flags, unlocked);
+		if (error)
+			return i ? i : error;
+	}
+	return i;
 }
 
 /* ---- unpinned ---- */
@@ -278,21 +313,25 @@ static void count_faults(const struct wanted *wanted, unsigned int from,
 static int fault_in(const struct wanted *wanted, unsigned int from)
 {
 	struct mm_struct *mm = wanted->extent->space->mm;
+	u64 address = address_of(wanted, from);
 	unsigned int count = wanted->count - from;
 	unsigned long major = current->maj_flt;
+	bool write = wanted->how & OMX_PAGES_WRITE, unlocked = false;
 	int locked = 1;
 	long got;
 
 	mmap_read_lock(mm);
-	got = omx_get_user_pages_remote(mm, address_of(wanted, from), count,
-					OMX_FOLL_NUMA |
-					(wanted->how & OMX_PAGES_WRITE ? FOLL_WRITE : 0),
-					NULL, &locked);
+	if (unlikely(is_userfault(mm, address, address_of(wanted, wanted->count))))
+		got = fault_each(mm, address, count, write ? FAULT_FLAG_WRITE : 0, &unlocked);
+	else
+		got = omx_get_user_pages_remote(mm, address, count,
+						OMX_FOLL_NUMA | (write ? FOLL_WRITE : 0),
+						NULL, &locked);
 	if (locked)
 		mmap_read_unlock(mm);
 	if (got > 0) {
 		count_faults(wanted, from, got, current->maj_flt - major);
-		trace_omx_fault(wanted->extent->space, address_of(wanted, from), got);
+		trace_omx_fault(wanted->extent->space, address, got);
 	}
 	return got < 0 ? got : got ? 0 : -EFAULT;
 }
@@ -331,6 +370,21 @@ static int account(struct omx_space *space, unsigned int pages)
 	return 0;
 }
 
+/* Without waiting for the program. */
+static long pin_userfault(struct mm_struct *mm, u64 address, unsigned int count,
+			  unsigned int flags, struct page **page)
+{
+	unsigned int how = flags & FOLL_WRITE ? FAULT_FLAG_WRITE : FAULT_FLAG_UNSHARE;
+	long got;
+
+	lockdep_assert_held(&mm->mmap_lock);
+	got = fault_each(mm, address, count, how, NULL);
+	if (got <= 0)
+		return got;
+	got = omx_pin_user_pages_remote(mm, address, got, flags | FOLL_NOFAULT, page, NULL);
+	return got == -EFAULT ? -EAGAIN : got;
+}
+
 static long get_pins(const struct wanted *wanted, unsigned int from,
 		     struct page **page)
 {
@@ -344,7 +398,10 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 	if (current->mm == mm)
 		return pin_user_pages_fast(address, count, flags, page);
 	mmap_read_lock(mm);
-	got = omx_pin_user_pages_remote(mm, address, count, flags, page, NULL);
+	if (unlikely(is_userfault(mm, address, address_of(wanted, wanted->count))))
+		got = pin_userfault(mm, address, count, flags, page);
+	else
+		got = omx_pin_user_pages_remote(mm, address, count, flags, page, NULL);
 	mmap_read_unlock(mm);
 	return got;
 }
