@@ -6,6 +6,7 @@
 #include "mtl_omx.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "opal/util/output.h"
 
@@ -21,6 +22,9 @@ struct peer {
 	omx_endpoint_addr_t addr;
 	bool connected;		/* addr is valid; written last */
 };
+
+#define LOCATE_TRIES		200
+#define LOCATE_INTERVAL_US	10000
 
 #define PEER(proc) ((proc)->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_MTL])
 
@@ -43,24 +47,36 @@ int mtl_omx_publish(uint32_t key)
 	return ret == OPAL_SUCCESS ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static int locate(struct ompi_proc_t *proc, struct location *location)
+static bool find_published(struct ompi_proc_t *proc, struct location *location)
 {
 	struct location *published = NULL;
 	size_t size = 0;
+	bool found;
 	int ret;
 
 	OPAL_MODEX_RECV(ret, &mca_mtl_omx_component.mtl_version, &proc->super.proc_name,
 			(void **)&published, &size);
-	if (ret != OPAL_SUCCESS || size != sizeof(*published)) {
-		opal_output(0, "mtl/omx: rank %u of job %x does not use omx",
-			    (unsigned int)proc->super.proc_name.vpid,
-			    (unsigned int)proc->super.proc_name.jobid);
-		free(published);
-		return OMPI_ERR_UNREACH;
-	}
-	*location = *published;
+	found = ret == OPAL_SUCCESS && size == sizeof(*published);
+	if (found)
+		*location = *published;
 	free(published);
-	return OMPI_SUCCESS;
+	return found;
+}
+
+/* What a job that has just been spawned has published may be on its way. */
+static int locate(struct ompi_proc_t *proc, struct location *location)
+{
+	int tries;
+
+	for (tries = 0; tries < LOCATE_TRIES; tries++) {
+		if (find_published(proc, location))
+			return OMPI_SUCCESS;
+		usleep(LOCATE_INTERVAL_US);
+	}
+	opal_output(0, "mtl/omx: rank %u of job %x does not use omx",
+		    (unsigned int)proc->super.proc_name.vpid,
+		    (unsigned int)proc->super.proc_name.jobid);
+	return OMPI_ERR_UNREACH;
 }
 
 static int add_proc(struct ompi_proc_t *proc)
