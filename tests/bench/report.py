@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import memory
+import mpi
 from tables import KIB, MIB, Verdicts, divide, number, size_name
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -48,7 +49,7 @@ AGAIN = ("packet sent again after a timeout",
 
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
-    run = {"results": [], "frames": [], "memory": []}
+    run = {"results": [], "frames": [], "memory": [], "mpi": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -61,7 +62,8 @@ def parse_raw(lines):
             if entry["node"] == 2:
                 run["frames"].append(count_frames(place, counters))
         else:
-            run["memory" if "memory" in entry else "results"].append({**place, **entry})
+            kind = next((kind for kind in ("memory", "mpi") if kind in entry), "results")
+            run[kind].append({**place, **entry})
     return run
 
 
@@ -405,6 +407,7 @@ def compare(path, run, after):
     worse_ones = list_changes(before, after)
     worse_ones += memory.list_changes(earlier.get("memory", []), run["memory"],
                                       TOLERANCE[after.clock])
+    worse_ones += mpi.list_changes(earlier.get("mpi", []), run["mpi"], TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
 
@@ -419,6 +422,8 @@ def report(run, arguments):
         check_goals(figures)
     if run["memory"]:
         memory.report(run["memory"])
+    if run["mpi"]:
+        mpi.report(run["mpi"], run["guest"]["processors"])
     worse = arguments.against and compare(arguments.against, run, figures)
     keep(run, arguments.json)
     return 1 if worse else 0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # In a guest with two nodes: omx beside TCP over the same veth, at each MTU,
 # with offloads off (what a plain NIC sees) and on (what only veth can do); and
-# what memory costs omx, at MTU 9000 without offloads.
+# what memory costs omx, at MTU 9000 without offloads; and what MPI programs get
+# by omx, by Open MPI's own TCP and by libfabric's.
 # Writes $LAB_OUT/bench.jsonl, which report.py makes tables of.
 #
 # Both peers share one processor here. A stock scheduler may let the one that
@@ -16,12 +17,12 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rounds N] [latency] [bandwidth] [memory]
+#               [--policies 'batch stock'] [--rounds N] [latency] [bandwidth] [memory] [mpi]
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
-memory=no transports='tcp omx' mtus='9000 1500' offloads='off on' policies='batch stock' rounds=1
+memory=no mpi=no transports='tcp omx' mtus='9000 1500' offloads='off on' policies='batch stock' rounds=1
 out=$LAB_OUT/bench.jsonl
 
 usage() {
@@ -115,6 +116,72 @@ measure_memory() {
 	done
 }
 
+# mpi_words WAY: sets words, which tell mpirun what carries the messages.
+mpi_words() {
+	case $1 in
+	tcp) words=(--mca pml ob1 --mca btl "tcp,self") ;;
+	ofi) words=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include tcp) ;;
+	*) words=(--mca pml cm --mca mtl omx) ;;
+	esac
+	case $1 in
+	pin) words+=(-x OMX_MEMORY=pin -x OMX_RCACHE=0) ;;
+	overlap) words+=(-x OMX_MEMORY=overlap -x OMX_RCACHE=0) ;;
+	cache) words+=(-x OMX_MEMORY=pin -x OMX_RCACHE=1) ;;
+	unpinned) words+=(-x OMX_MEMORY=unpinned) ;;
+	esac
+}
+
+# measure_mpi WAY MTU OFFLOAD MODE. Without ofi there are still tables.
+# MPI processes poll, so they get the processor only when nobody else wants it:
+# ksoftirqd, which would have a third of it between two of them, and workers.
+measure_mpi() {
+	local words mode=$4
+	echo "bench: MPI by $1, MTU $2, offloads $3, $4" >&2
+	[ "$1-$4" != ofi-pingpong ] || [ "$processors" != 1 ] || mode=isend
+	begin "$1" "$2" "$3" idle
+	mpi_words "$1"
+	chrt -i 0 mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
+		"$tests/mpi_bench" --mode "$mode" >>"$out" && return
+	[ "$1" = ofi ] || die "MPI by $1 failed at MTU $2, offloads $3"
+	echo "bench: without it" >&2
+}
+
+# Of a message that is not eager mtl/ofi's blocking send polls for the end and
+# never yields: if the receiver needs the same processor, that lasts until the
+# scheduler takes it away. Where there is only one, the ping-pong uses
+# MPI_Isend for these, and collectives, which have no such choice, go without ofi.
+# Offloads are not what memory's modes differ in.
+mpi_jobs() {
+	local way
+	for way in omx tcp ofi; do
+		measure_mpi "$way" "$1" "$2" pingpong
+	done
+	[ "$1" = 9000 ] || return 0
+	local ways=(unpinned tcp)
+	[ "$2" != off ] || ways=(pin overlap cache "${ways[@]}")
+	[ "$processors" = 1 ] || ways+=(ofi)
+	for way in "${ways[@]}"; do
+		measure_mpi "$way" "$1" "$2" patterns
+	done
+	[ "$processors" = 1 ] || for way in omx tcp ofi; do
+		measure_mpi "$way" "$1" "$2" overlap
+	done
+}
+
+measure_mpi_everywhere() {
+	local mtu offload round processors
+	processors=$(nproc)
+	for mtu in $mtus; do
+		set_mtu "$mtu"
+		for offload in $offloads; do
+			set_offloads "$offload"
+			for ((round = 0; round < rounds; round++)); do
+				mpi_jobs "$mtu" "$offload"
+			done
+		done
+	done
+}
+
 take_arguments() {
 	measurements=()
 	while [ $# -gt 0 ]; do
@@ -127,13 +194,14 @@ take_arguments() {
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
 		memory) memory=yes ;;
+		mpi) mpi=yes ;;
 		*) usage ;;
 		esac
 		shift
 	done
-	[ ${#measurements[@]} -gt 0 ] || [ "$memory" = yes ] || {
+	[ ${#measurements[@]} -gt 0 ] || [ "$memory$mpi" != nono ] || {
 		measurements=(--pingpong --stream)
-		memory=yes
+		memory=yes mpi=yes
 	}
 }
 
@@ -143,3 +211,4 @@ printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "acce
 	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" "${LAB_ACCELERATOR:-}" >>"$out"
 [ ${#measurements[@]} -eq 0 ] || measure_everywhere
 [ "$memory" = no ] || measure_memory
+[ "$mpi" = no ] || measure_mpi_everywhere

@@ -8,8 +8,8 @@ usage: ./lab bench [--wall] [--against FILE] [--json FILE] [GROUP...]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
-is doing; and what memory costs omx. Groups: latency, bandwidth, memory; all if
-none is named.
+is doing; what memory costs omx; and what MPI programs get. Groups: latency,
+bandwidth, memory, mpi; all if none is named.
 
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
@@ -39,7 +39,7 @@ cmd_bench() {
 			shift
 			;;
 		-*) usage_error "unknown option $1" ;;
-		latency | bandwidth | memory) groups+=("$1") ;;
+		latency | bandwidth | memory | mpi) groups+=("$1") ;;
 		*) usage_error "there is no group $1" ;;
 		esac
 		shift

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tables, goals and changes of what mpi_bench measured."""
+import statistics
+
+from tables import KIB, Verdicts, divide, number, size_name
+
+WAYS = ("omx", "tcp", "ofi")
+MODES = ("pin", "overlap", "cache", "unpinned")
+
+# So many times as fast as TCP: where it is not bytes that take the time, and elsewhere.
+LATENCY_BOUND = 4 * KIB
+GOALS = (1.5, 1.0)
+
+# What the authors of Open-MX found between two nodes: less time than with
+# pinning each time, pinning cache and overlapped pinning.
+FOUND = {"sendrecv": (0.084, 0.055), "exchange": (-0.014, -0.027),
+         "allgatherv": (0.075, 0.068), "bcast": (0.044, 0.020), "reduce": (0.076, 0.002),
+         "allreduce": (0.022, -0.006), "reduce_scatter": (0.079, -0.008)}
+
+
+def place(entry):
+    return entry["mtu"], entry["offload"]
+
+
+class Mpi:
+    """us by place, way, name and size; medians of all rounds."""
+
+    def __init__(self, entries, field="ns"):
+        rounds = {}
+        for entry in entries:
+            if field in entry:
+                at = (*place(entry), entry["transport"], entry["mpi"], entry["size"])
+                rounds.setdefault(at, []).append(entry[field])
+        self.values = {at: statistics.median(values) / 1000 for at, values in rounds.items()}
+        self.places = list(dict.fromkeys(at[:2] for at in self.values))
+
+    def us(self, where, way, name, size):
+        return self.values.get((*where, way, name, size))
+
+    def rows(self, where):
+        """(name, size) of the patterns, in the order of measurement."""
+        return list(dict.fromkeys(at[3:] for at in self.values
+                                  if at[:2] == where and at[3] in FOUND))
+
+    def sizes(self, where, name):
+        return sorted({at[4] for at in self.values if at[:2] == where and at[3] == name})
+
+
+def place_name(where):
+    return f"MTU {where[0]}, offloads {where[1]}"
+
+
+def less(us, base):
+    """How much less time than base."""
+    return 1 - us / base if us is not None and base else None
+
+
+def percent(share):
+    return "-" if share is None else f"{share:+.1%}"
+
+
+# ---- goals ----
+
+class Goals(Verdicts):
+    """Of each row beside it; summed up at the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.missed_rows = {}
+
+    def beside(self, where, what, ratio, limit):
+        """The cell of a row."""
+        if ratio is None:
+            return "-"
+        rows = self.missed_rows.setdefault((where, limit), [0, []])
+        rows[0] += 1
+        if ratio >= limit:
+            return f"{limit} met"
+        rows[1].append(f"{what} {number(ratio, 2)}")
+        return f"{limit} NOT met"
+
+    def report(self):
+        print("\nGoals (MPI)")
+        for (where, limit), (count, missed) in self.missed_rows.items():
+            self.verdict(f"omx at least {limit} times as fast as TCP, {place_name(where)}",
+                         not missed, ", ".join(missed) or f"all {count} rows")
+        self.say_sum()
+
+
+# ---- tables ----
+
+def print_pingpong(figures, where, goals):
+    sizes = figures.sizes(where, "pingpong")
+    if not sizes:
+        return
+    print(f"\nMPI ping-pong, {place_name(where)}\n" + " " * 8 + " |" + "one way, us".center(27)
+          + "|" + "MB/s".center(27) + "| times as fast as\n    size |"
+          + " |".join(" ".join(f"{way:>8}" for way in WAYS) for _ in range(2))
+          + " |     tcp      ofi | goal")
+    for size in sizes:
+        us = [figures.us(where, way, "pingpong", size) for way in WAYS]
+        faster = [divide(other, us[0]) for other in us[1:]]
+        limit = GOALS[size > LATENCY_BOUND]
+        rates = [divide(size, value) if size else None for value in us]
+        print(f"{size_name(size):>8} |"
+              + " |".join(" ".join(f"{number(v):>8}" for v in values) for values in (us, rates))
+              + f" |{number(faster[0], 2):>8} {number(faster[1], 2):>8} | "
+              + goals.beside(where, size_name(size), faster[0], limit))
+
+
+def print_patterns(figures, where, goals):
+    rows = figures.rows(where)
+    if not rows:
+        return
+    print(f"\nMPI patterns on two nodes, {place_name(where)}: us, and how much less than tcp's\n"
+          + " " * 23 + " |" + " |".join(f"{mode:>17}" for mode in MODES)
+          + " |      tcp |      ofi | goal of unpinned")
+    for name, size in rows:
+        tcp = figures.us(where, "tcp", name, size)
+        print(f"{name:>14} {size_name(size):>8}", end="")
+        for mode in MODES:
+            us = figures.us(where, mode, name, size)
+            print(f" |{number(us):>8} {percent(less(us, tcp)):>8}", end="")
+        faster = divide(tcp, figures.us(where, "unpinned", name, size))
+        print(f" |{number(tcp):>9} |{number(figures.us(where, 'ofi', name, size)):>9} | "
+              + goals.beside(where, f"{name} {size_name(size)}", faster, GOALS[1]))
+
+
+def print_improvements(figures, where):
+    """Of the modes, as the authors of Open-MX said it."""
+    rows = [(name, size) for name, size in figures.rows(where)
+            if figures.us(where, "pin", name, size)]
+    if not rows:
+        return
+    print(f"\nHow much less than pinning each time takes, {place_name(where)};"
+          " theirs: what the authors of Open-MX found\n" + " " * 23
+          + " |  cache  theirs | overlap  theirs | unpinned")
+    for name, size in rows:
+        pin = figures.us(where, "pin", name, size)
+        cache, overlap, unpinned = (percent(less(figures.us(where, mode, name, size), pin))
+                                    for mode in ("cache", "overlap", "unpinned"))
+        print(f"{name:>14} {size_name(size):>8} |{cache:>7} {percent(FOUND[name][0]):>7}"
+              f" |{overlap:>8} {percent(FOUND[name][1]):>7} |{unpinned:>9}")
+
+
+def print_overlap(entries, figures, where):
+    """The share of the exchange that computing hides."""
+    name = "Hidden of an exchange of 4 MiB by computing meanwhile"
+    exchange, compute = (Mpi(entries, field) for field in ("exchange_ns", "compute_ns"))
+    for size in figures.sizes(where, "overlap"):
+        for way in WAYS:
+            total, alone, work = (of.us(where, way, "overlap", size)
+                                  for of in (figures, exchange, compute))
+            if total is not None:
+                print(f"{name}, {place_name(where)}, {way}: "
+                      f"{percent(1 - (total - work) / alone)} of {number(alone)} us")
+
+
+def report(entries, processors):
+    figures, goals = Mpi(entries), Goals()
+    for where in figures.places:
+        print_pingpong(figures, where, goals)
+        print_patterns(figures, where, goals)
+        print_improvements(figures, where)
+        print_overlap(entries, figures, where)
+    if processors == 1:
+        print("\nHidden of an exchange by computing meanwhile: one processor")
+    goals.report()
+
+
+# ---- against an earlier run ----
+
+def list_changes(before, after, tolerance):
+    """Prints what changed of omx by more; returns how much of it for the worse."""
+    old, new = Mpi(before).values, Mpi(after).values
+    common = [at for at in new if old.get(at) and at[2] not in ("tcp", "ofi")]
+    total = worse = 0
+    for at in common:
+        change = new[at] / old[at] - 1
+        if abs(change) <= tolerance:
+            continue
+        total += 1
+        worse += change > 0
+        print(f"  {'worse ' if change > 0 else 'better'}  MPI, {at[3]}, {at[2]},"
+              f" {size_name(at[4])}, {place_name(at)}:"
+              f" {number(old[at])} -> {number(new[at])} us ({change:+.1%})")
+    if common:
+        print(f"MPI: {total} changes, {worse} of them for the worse")
+    return worse
