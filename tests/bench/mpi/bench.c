@@ -9,8 +9,8 @@
 #include "common.h"
 
 /* A small size is repeated so often, a large one for so many bytes. */
-#define BYTES	(4 << 20)
-#define LEAST	5
+#define BYTES	(16 << 20)
+#define LEAST	8
 
 int repetitions(size_t size, int most)
 {

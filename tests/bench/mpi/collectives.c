@@ -12,7 +12,7 @@
 
 #include "common.h"
 
-#define MOST	16
+#define MOST	32
 #define WARM_UP	2
 #define LARGEST	(4 << 20)
 #define TAG	2
