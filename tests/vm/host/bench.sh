@@ -13,8 +13,8 @@ bandwidth, memory, mpi; all if none is named.
 
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
-                   results; the status is 1 if something became worse, 2 if
-                   FILE has nothing to compare with
+                   results (mpi: large messages by 10 and 20 %); the status is 1 if
+                   something became worse, 2 if FILE has nothing to compare with
   --wall           by the clock on the wall, with two processors: the stock
                    kernel where KVM works, else user-mode Linux $uml_series, which
                    is built at first; leave this machine alone meanwhile. Shown
