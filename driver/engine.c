@@ -16,6 +16,7 @@
 
 #define COPIES_MAX	256	/* under way at once */
 #define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
+#define SPIN_TOTAL_US	1000000	/* however they land */
 #define PATIENCE_MS	1000	/* with all that is under way; no working engine needs it */
 
 /* The channel is ours alone: we may stop it, and it works in order. */
@@ -134,13 +135,13 @@ static u64 landed(void)
 void omx_engine_wait(u64 number)
 {
 	u64 last = 0, now;
-	unsigned int us = 0;
+	unsigned int us = 0, total = 0;
 
 	/* Not by the clock: it goes on while a virtual machine does not. */
 	while ((now = landed()) < number) {
 		if (now != last)
 			us = 0;
-		else if (++us == SPIN_MAX_US)
+		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
 			return omx_engine_give_up();
 		last = now;
 		udelay(1);

@@ -105,6 +105,7 @@ void omx__pull_start(struct omx__request *req, struct partner *partner,
 	req->partner = partner;
 	req->rendezvous = true;
 	req->remote_message = arrival->remote_message;
+	req->status.xfer_length = 0;	/* in case that it is aborted */
 	omx__buffer_clip(&req->buffer, arrival->length);
 	start(req);
 }

@@ -12,8 +12,6 @@ static int finalize(struct mca_mtl_base_module_t *mtl)
 	(void)mtl;
 	opal_progress_unregister(mtl_omx_progress);
 	omx_close_endpoint(mtl_omx.endpoint);
-	if (mtl_omx.finalize_library)
-		omx_finalize();
 	OBJ_DESTRUCT(&mtl_omx.lock);
 	return OMPI_SUCCESS;
 }
@@ -60,7 +58,7 @@ static void register_parameter(const char *name, const char *help, mca_base_var_
 
 static int register_parameters(void)
 {
-	register_parameter("board", "Number of the board to use, see omx_info (-1: any)",
+	register_parameter("board", "Number of the board to use, see omx_info (-1: the first)",
 			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.board);
 	register_parameter("priority", "Priority of the component",
 			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.priority);
@@ -70,13 +68,6 @@ static int register_parameters(void)
 	register_parameter("segment_min",
 			   "Data with gaps goes without a copy if its pieces have at least so many bytes on average",
 			   MCA_BASE_VAR_TYPE_UNSIGNED_INT, &mtl_omx.segment_min);
-	return OMPI_SUCCESS;
-}
-
-static int query(mca_base_module_t **module, int *priority)
-{
-	*priority = mtl_omx.priority;
-	*module = (mca_base_module_t *)&mtl_omx.super;
 	return OMPI_SUCCESS;
 }
 
@@ -103,14 +94,26 @@ static void cannot(const char *what, omx_return_t reason)
 				    "mtl/omx: cannot %s: %s", what, omx_strerror(reason));
 }
 
-static omx_return_t open_endpoint(uint32_t key)
+static omx_return_t open_board(uint32_t board, uint32_t key)
 {
-	uint32_t board = mtl_omx.board < 0 ? OMX_ANY_NIC : (uint32_t)mtl_omx.board;
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
 
 	param.val.context_id.bits = MATCH_QUEUE_BITS;
 	param.val.context_id.shift = MATCH_COMM_SHIFT;
 	return omx_open_endpoint(board, OMX_ANY_ENDPOINT, key, &param, 1, &mtl_omx.endpoint);
+}
+
+/* Processes of a job have to be on one network: any board will not do. */
+static omx_return_t open_first_board(uint32_t key)
+{
+	omx_return_t ret = OMX_BOARD_NOT_FOUND;
+	uint32_t board, count;
+
+	if (omx_get_info(NULL, OMX_INFO_BOARD_MAX, NULL, 0, &count, sizeof(count)))
+		return ret;
+	for (board = 0; board < count && ret == OMX_BOARD_NOT_FOUND; board++)
+		ret = open_board(board, key);
+	return ret;
 }
 
 static bool start_library(void)
@@ -124,10 +127,34 @@ static bool start_library(void)
 	return false;
 }
 
+static int stop_library(void)
+{
+	if (mtl_omx.finalize_library)
+		omx_finalize();
+	mtl_omx.finalize_library = false;
+	return OMPI_SUCCESS;
+}
+
+/* Open MPI initializes the component with the highest priority, and none if that fails. */
+static int query(mca_base_module_t **module, int *priority)
+{
+	*module = NULL;
+	if (!start_library())
+		return OMPI_ERR_NOT_AVAILABLE;
+	if (!mtl_omx_requested() && !mtl_omx_everywhere()) {
+		stop_library();
+		return OMPI_ERR_NOT_AVAILABLE;
+	}
+	*priority = mtl_omx.priority;
+	*module = (mca_base_module_t *)&mtl_omx.super;
+	return OMPI_SUCCESS;
+}
+
 static bool start_endpoint(void)
 {
 	uint32_t key = mtl_omx_key();
-	omx_return_t ret = open_endpoint(key);
+	omx_return_t ret = mtl_omx.board < 0 ? open_first_board(key) :
+				open_board((uint32_t)mtl_omx.board, key);
 
 	if (ret) {
 		cannot("open an endpoint", ret);
@@ -144,13 +171,8 @@ static mca_mtl_base_module_t *init(MTL_OMX_INIT_PARAMETERS)
 	(void)enable_progress_threads;
 	(void)enable_mpi_threads;
 	mtl_omx_init_defaults();
-	if (!start_library())
+	if (!start_endpoint())
 		return NULL;
-	if ((!mtl_omx_requested() && !mtl_omx_everywhere()) || !start_endpoint()) {
-		if (mtl_omx.finalize_library)
-			omx_finalize();
-		return NULL;
-	}
 	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
 	opal_progress_register(mtl_omx_progress);
 	return &mtl_omx.super;
@@ -164,7 +186,7 @@ OMPI_DECLSPEC mca_mtl_base_component_2_0_0_t mca_mtl_omx_component = {
 		.mca_component_minor_version = OMPI_MINOR_VERSION,
 		.mca_component_release_version = OMPI_RELEASE_VERSION,
 		.mca_open_component = nothing,
-		.mca_close_component = nothing,
+		.mca_close_component = stop_library,
 		.mca_query_component = query,
 		.mca_register_component_params = register_parameters,
 	},

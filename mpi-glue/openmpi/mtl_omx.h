@@ -37,9 +37,9 @@ struct mtl_omx_module {
 	mca_mtl_base_module_t super;
 	omx_endpoint_t endpoint;
 	opal_mutex_t lock;
-	bool finalize_library;		/* the program does not use it by itself */
+	bool finalize_library;		/* it was us who initialized it */
 	/* parameters */
-	int board;			/* -1: any */
+	int board;			/* -1: the first */
 	int priority;
 	int connect_timeout;		/* s */
 	unsigned int segment_min;	/* bytes, see memory.c */
@@ -51,7 +51,7 @@ extern mca_mtl_base_component_2_0_0_t mca_mtl_omx_component;
 /* Has the user named this component? */
 bool mtl_omx_requested(void);
 
-/* Is every host of the job a peer, so that all its processes will say the same? */
+/* Is every host of the job a peer?  All its processes say the same. */
 bool mtl_omx_everywhere(void);
 
 /* ---- peers ----------------------------------------------------------------- */

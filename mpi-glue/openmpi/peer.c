@@ -97,7 +97,9 @@ static int add_proc(struct ompi_proc_t *proc)
 		free(peer);
 		return ret;
 	}
-	PEER(proc) = peer;
+	/* Another thread may have been faster. */
+	if (!__sync_bool_compare_and_swap(&PEER(proc), NULL, peer))
+		free(peer);
 	return OMPI_SUCCESS;
 }
 
@@ -125,7 +127,7 @@ int mtl_omx_del_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 	return OMPI_SUCCESS;
 }
 
-static int connect_to(struct ompi_proc_t *proc, struct peer *peer)
+static bool connect_to(struct ompi_proc_t *proc, struct peer *peer)
 {
 	const struct location *there = &peer->location;
 	omx_return_t ret;
@@ -138,29 +140,25 @@ static int connect_to(struct ompi_proc_t *proc, struct peer *peer)
 			    ompi_process_info.nodename,
 			    (unsigned int)proc->super.proc_name.vpid,
 			    (unsigned long long)there->nic_id, omx_strerror(ret));
-		return OMPI_ERR_UNREACH;
+		return false;
 	}
 	__atomic_store_n(&peer->connected, true, __ATOMIC_RELEASE);
-	return OMPI_SUCCESS;
+	return true;
 }
 
 int mtl_omx_address_of(struct ompi_communicator_t *comm, int rank, omx_endpoint_addr_t *addr)
 {
 	struct ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
 	struct peer *peer = PEER(proc);
-	int ret;
 
 	if (OPAL_UNLIKELY(!peer)) {
-		ret = add_proc(proc);
-		if (ret != OMPI_SUCCESS)
-			return ret;
+		if (add_proc(proc) != OMPI_SUCCESS)
+			return MPI_ERR_OTHER;
 		peer = PEER(proc);
 	}
-	if (OPAL_UNLIKELY(!__atomic_load_n(&peer->connected, __ATOMIC_ACQUIRE))) {
-		ret = connect_to(proc, peer);
-		if (ret != OMPI_SUCCESS)
-			return ret;
-	}
+	if (OPAL_UNLIKELY(!__atomic_load_n(&peer->connected, __ATOMIC_ACQUIRE)) &&
+	    !connect_to(proc, peer))
+		return MPI_ERR_OTHER;
 	*addr = peer->addr;
 	return OMPI_SUCCESS;
 }

@@ -41,7 +41,8 @@ static void end_receive(struct mtl_omx_request *request, const omx_status_t *sta
 	result->MPI_SOURCE = match_source(status->match_info);
 	result->MPI_TAG = match_tag(status->match_info);
 	result->_ucount = status->xfer_length;
-	mtl_omx_unpack(request->convertor, &request->memory, status->xfer_length);
+	if (status->code == OMX_SUCCESS || status->code == OMX_MESSAGE_TRUNCATED)
+		mtl_omx_unpack(request->convertor, &request->memory, status->xfer_length);
 }
 
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)

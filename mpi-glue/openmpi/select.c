@@ -8,10 +8,14 @@
  * yes if every host of the job is; a host without the driver is missing in
  * everybody else's table and finds no driver itself.  On a single host shared
  * memory is faster, and there is nothing to ask the table about.
+ *
+ * A job that another one spawns has to say what that one says: Open MPI hands
+ * its parameters in the environment on.
  */
 #include "mtl_omx.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "opal/util/output.h"
@@ -58,7 +62,7 @@ static bool say_no(const char *why, const char *host)
 	return false;
 }
 
-bool mtl_omx_everywhere(void)
+static bool ask_table(void)
 {
 	char *own = host_of(OMPI_PROC_MY_NAME->vpid);
 	char *last = NULL;	/* neighbours in rank share a host more often than not */
@@ -83,4 +87,15 @@ bool mtl_omx_everywhere(void)
 	if (!known)
 		return say_no("not every host of the job is a known peer", NULL);
 	return several ? true : say_no("the job has one host only", NULL);
+}
+
+#define ANSWER	"OMPI_MCA_mtl_omx_answer"
+
+bool mtl_omx_everywhere(void)
+{
+	const char *parents = getenv("OMPI_PARENT_PORT") ? getenv(ANSWER) : NULL;
+	bool answer = parents ? !strcmp(parents, "yes") : ask_table();
+
+	setenv(ANSWER, answer ? "yes" : "no", 1);
+	return answer;
 }

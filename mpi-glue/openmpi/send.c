@@ -88,12 +88,12 @@ int mtl_omx_isend(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 struct waited {
 	struct mtl_omx_request request;
 	struct ompi_request_t ompi;	/* only its status is used */
-	volatile bool done;
+	bool done;			/* set by whichever thread makes progress */
 };
 
 static void wake(mca_mtl_request_t *mtl_request)
 {
-	((struct waited *)mtl_request)->done = true;
+	__atomic_store_n(&((struct waited *)mtl_request)->done, true, __ATOMIC_RELEASE);
 }
 
 int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
@@ -110,7 +110,7 @@ int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *
 	ret = start(comm, dest, tag, convertor, mode, &waited.request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
-	while (!waited.done)
+	while (!__atomic_load_n(&waited.done, __ATOMIC_ACQUIRE))
 		opal_progress();
 	return waited.ompi.req_status.MPI_ERROR;
 }
