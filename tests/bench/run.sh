@@ -132,15 +132,17 @@ mpi_words() {
 }
 
 # measure_mpi WAY MTU OFFLOAD MODE. Without ofi there are still tables.
-# MPI processes poll, so they get the processor only when nobody else wants it:
-# ksoftirqd, which would have a third of it between two of them, and workers.
+# MPI processes poll, so where there is one processor they get it only when nobody
+# else wants it: ksoftirqd, which would have a third of it beside two of them, and
+# workers.
 measure_mpi() {
-	local words mode=$4
+	local words mode=$4 policy=batch
 	echo "bench: MPI by $1, MTU $2, offloads $3, $4" >&2
 	[ "$1-$4" != ofi-pingpong ] || [ "$processors" != 1 ] || mode=isend
-	begin "$1" "$2" "$3" idle
+	[ "$processors" != 1 ] || policy=idle
+	begin "$1" "$2" "$3" "$policy"
 	mpi_words "$1"
-	chrt -i 0 mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
+	chrt "--$policy" 0 mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
 		"$tests/mpi_bench" --mode "$mode" >>"$out" && return
 	[ "$1" = ofi ] || die "MPI by $1 failed at MTU $2, offloads $3"
 	echo "bench: without it" >&2
