@@ -15,14 +15,18 @@ rounds() {
 }
 
 # in_modes 'MODE...' COMMAND...: with --mode M for each, all of them even if some
-# fail.
+# fail; what those said is said again at the end.
 in_modes() {
-	local mode failed=''
+	local mode failed='' errors
+	errors=$(mktemp)
 	for mode in $1; do
 		echo "$mode"
-		"${@:2}" --mode "$mode" || failed+=" $mode"
+		(
+			set -o pipefail
+			"${@:2}" --mode "$mode" 2>&1 >&3 | tee -a "$errors" >&2
+		) 3>&1 || failed+=" $mode"
 	done
-	[ -z "$failed" ] || fail "failed in mode$failed"
+	[ -z "$failed" ] || fail "failed in mode$failed: $(cat "$errors")"
 }
 
 # pair_as_user LIMIT PROGRAM [OPTION...]: pair, as a user without privileges who
