@@ -33,27 +33,30 @@ ip_bytes() {
 	echo "$total"
 }
 
-# Bytes that eth0 of all nodes has received so far, whatever they were.
+# Bytes that eth0 of all nodes, or the interface that is named, has received so
+# far, whatever they were.
 wire_bytes() {
-	local i total=0
+	local i total=0 interface=${1:-eth0}
 	for ((i = 1; i <= LAB_NODES; i++)); do
-		total=$((total + $(node "$i" cat /sys/class/net/eth0/statistics/rx_bytes)))
+		total=$((total + $(node "$i" cat "/sys/class/net/$interface/statistics/rx_bytes")))
 	done
 	echo "$total"
 }
 
-# carried_by_omx BYTES WORD...: a job that sends at least so many bytes from node to
-# node. All of them go by omx, and IP is left with the launching.
+# carried_by_omx [--on INTERFACE] BYTES WORD...: a job that sends at least so many
+# bytes from node to node. All of them go by omx, and IP is left with the launching.
 launching=2000000
 carried_by_omx() {
-	local bytes=$1 ip wire
+	local interface=eth0 bytes ip wire
+	[ "$1" != --on ] || { interface=$2 && shift 2; }
+	bytes=$1
 	shift
 	ip=$(ip_bytes)
-	wire=$(wire_bytes)
+	wire=$(wire_bytes "$interface")
 	"$@" || fail "the job failed"
 	ip=$(($(ip_bytes) - ip))
-	wire=$(($(wire_bytes) - wire))
-	echo "$bytes bytes of messages: $wire on the wire, $ip by IP"
+	wire=$(($(wire_bytes "$interface") - wire))
+	echo "$bytes bytes of messages: $wire on $interface, $ip by IP"
 	[ "$ip" -lt "$launching" ] || fail "IP carried messages"
 	[ $((wire - ip)) -ge "$bytes" ] || fail "omx did not carry them"
 }
