@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "endpoint.h"
 #include "iface.h"
+#include "offload.h"
 #include "pull.h"
 #include "receive_eager.h"
 #include "rndv.h"
@@ -247,6 +248,16 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 
 /* ---- ioctls ---- */
 
+static bool takes_bundles(struct omx_channel *ch)
+{
+	bool takes;
+
+	rcu_read_lock();	/* the device stays */
+	takes = omx_offload_frames(ch->ep->iface, omx_channel_mtu(ch)) > 1;
+	rcu_read_unlock();
+	return takes;
+}
+
 long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_channel_info info;
@@ -261,7 +272,8 @@ long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 	info.endpoint = ch->peer_endpoint;
 	info.session = ch->peer_session;
 	info.flags = (ch->local ? OMX_CHANNEL_LOCAL : 0) |
-		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0);
+		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0) |
+		     (takes_bundles(ch) ? OMX_CHANNEL_BUNDLES : 0);
 	omx_channel_put(ch);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }

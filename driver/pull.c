@@ -622,8 +622,16 @@ static void note_rtt(struct omx_channel *ch, u32 rtt)
 		WRITE_ONCE(ch->pull_rtt_min, rtt);
 }
 
-/* A new frame is in place: learn from it and ask for more. */
-static void advance(struct omx_pull *pull, u64 offset, u64 block,
+static void give_back_arrived(struct omx_pull *pull, u32 frames)
+{
+	u32 released = min(pull->released, frames);
+
+	pull->released -= released;
+	give_back(pull, frames - released);
+}
+
+/* New frames of a block are in place: learn from it and ask for more. */
+static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 		    struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
@@ -631,13 +639,10 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block,
 
 	if (omx_pull_window_samples(&pull->window, block))
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
-	omx_pull_window_take(&pull->window, offset, block);
+	omx_pull_window_take(&pull->window, offset, block, frames);
 	if (unlikely(pull->bets) && pull->bets & 1 << block % OMX_PULL_BLOCKS && !pull->late)
-		omx_count(iface, REPLY_OVERLAPPED);
-	if (pull->released)
-		pull->released--;
-	else
-		give_back(pull, 1);
+		omx_count_add(iface, REPLY_OVERLAPPED, frames);
+	give_back_arrived(pull, frames);
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
@@ -662,31 +667,44 @@ static struct omx_copies *copies_of(struct omx_pull *pull)
 	return &pull->copies;
 }
 
-/* False: its page is absent. */
-static bool take_frame(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
-		       int skb_offset, u32 length, struct sk_buff_head *out)
+/*
+ * Takes in the frame there, and new ones behind it at once where no engine
+ * copies.  Returns how many bytes to go on behind, 0: its page is absent.
+ */
+static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
+		       int skb_offset, struct sk_buff_head *out)
 {
 	struct omx_iface *iface = pull->ep->iface;
+	struct omx_copies *copies = copies_of(pull);
+	u32 length = min(skb->len - skb_offset, pull->window.frame_length);
+	u32 frames = 1, bytes = length;
 	u64 block;
 	int error;
 
 	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
 	case OMX_PULL_MISFIT:
 		omx_count(iface, DROP_PULL_FRAME);
-		return true;
+		return length;
 	case OMX_PULL_DUPLICATE:
 		omx_count(iface, DROP_PULL_DUPLICATE);
-		return true;
+		return length;
 	case OMX_PULL_NEW:
 		break;
 	}
-	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, length,
-				copies_of(pull));
+	if (!copies)
+		frames = omx_pull_window_run(&pull->window, offset, skb->len - skb_offset,
+					     block, &bytes);
+	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
+	if (error == -EAGAIN && frames > 1) {
+		frames = 1;
+		bytes = length;
+		error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, NULL);
+	}
 	if (error == -EAGAIN)
-		return false;
+		return 0;
 	if (!error)
-		advance(pull, offset, block, out);
-	return true;
+		advance(pull, offset, block, frames, out);
+	return bytes;
 }
 
 /*
@@ -706,15 +724,15 @@ void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		at = skb->len;
 	}
 	while (at < skb->len) {
-		u32 length = min(skb->len - at, pull->window.frame_length);
+		u32 taken = take_frames(pull, offset + at, skb, at, out);
 
-		if (!take_frame(pull, offset + at, skb, at, length, out)) {
+		if (!taken) {
 			omx_parked_of(skb)->at = at;
 			if (omx_pull_park(pull, offset + at, skb))
 				return;
 			break;
 		}
-		at += length;
+		at += taken;
 	}
 	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
 }

@@ -92,18 +92,37 @@ static void release(struct omx_pull_block *block)
 	block->asked_at -= OMX_PULL_HOLD_US;
 }
 
-void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number)
+static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
+{
+	return div_u64(offset, window->frame_length) - block * OMX_BLOCK_FRAMES;
+}
+
+u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
+			u64 block, u32 *bytes)
+{
+	u64 missing = window->block[block % OMX_PULL_BLOCKS].missing;
+	u32 frames = ffz(missing >> index_in(window, offset, block));
+	u64 left = window->length - offset;
+
+	frames = min_t(u32, frames, DIV_ROUND_UP(length, window->frame_length));
+	*bytes = min_t(u64, frames * window->frame_length, left);
+	if (*bytes > length)
+		*bytes = --frames * window->frame_length;
+	return frames;
+}
+
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number,
+			  u32 frames)
 {
 	struct omx_pull_block *block = block_at(window, number);
-	u32 index = div_u64(offset, window->frame_length) -
-		    number * OMX_BLOCK_FRAMES;
+	u32 row = U32_MAX >> (OMX_BLOCK_FRAMES - frames);
 
-	block->missing &= ~(1U << index);
+	block->missing &= ~(row << index_in(window, offset, number));
 	if (block->held)
 		release(block);
-	window->outstanding--;
-	window->frames_left--;
-	window->measured_frames++;
+	window->outstanding -= frames;
+	window->frames_left -= frames;
+	window->measured_frames += frames;
 	while (window->first_block < window->next_block &&
 	       !block_at(window, window->first_block)->missing)
 		window->first_block++;

@@ -191,7 +191,7 @@ static int pull_through(struct omx_pull_window *window)
 			request.wanted &= request.wanted - 1;
 			CHECK(omx_pull_window_judge(window, request.offset + at, length,
 						    &block) == OMX_PULL_NEW);
-			omx_pull_window_take(window, request.offset + at, block);
+			omx_pull_window_take(window, request.offset + at, block, 1);
 			CHECK(omx_pull_window_judge(window, request.offset + at, length,
 						    &block) == OMX_PULL_DUPLICATE);
 		}

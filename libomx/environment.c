@@ -12,13 +12,12 @@
 #include "open-mx.h"
 
 #define UNEXP_QUEUE_MAX_DEFAULT	(64u << 20)
-#define RNDV_THRESHOLD_DEFAULT	65536
 #define SHARED_RNDV_DEFAULT	4096
 #define RCACHE_COUNT_DEFAULT	256
 #define RCACHE_BYTES_DEFAULT	(1u << 30)
 
 static const struct omx__settings defaults = {
-	.rndv_threshold = RNDV_THRESHOLD_DEFAULT,
+	.rndv_threshold = RNDV_THRESHOLD_AUTO,
 	.shared_rndv_threshold = SHARED_RNDV_DEFAULT,
 	.any_endpoint = OMX_ANY,
 	.timeout_ms = OMX_TIMEOUT_DEFAULT_MS,

@@ -6,6 +6,7 @@
 
 #include "driver.h"
 #include "endpoint.h"
+#include "environment.h"
 #include "send.h"
 #include "unexpected.h"
 
@@ -15,6 +16,12 @@
  */
 #define ADDRESS_MAGIC		0x4f4d5841u
 #define DEAD_PARTNERS_MAX	256	/* remembered */
+
+/*
+ * More frames than that are sooner pulled than sent each by itself, where the
+ * interface passes those of a pull on together (measured with veth).
+ */
+#define UNBUNDLED_FRAMES	5
 
 static omx_endpoint_addr_t make_address(struct omx__endpoint *ep, uint32_t index)
 {
@@ -89,7 +96,7 @@ static struct partner *create(struct omx__endpoint *ep)
 	partner->index = index;
 	partner->channel = NO_CHANNEL;
 	partner->addr = make_address(ep, index);
-	partner->rndv_threshold = ep->rndv_threshold;
+	partner->rndv_threshold = OMX_MEDIUM_MAX;
 	ep->partners[index] = partner;
 	return partner;
 }
@@ -134,6 +141,20 @@ static void leave_channel(struct omx__endpoint *ep, struct partner *partner)
 	partner->channel = NO_CHANNEL;
 }
 
+static uint64_t longest_eager(const struct omx__endpoint *ep,
+			      const struct omx_ioc_channel_info *info)
+{
+	uint64_t unbundled = (uint64_t)UNBUNDLED_FRAMES * ep->ring.kernel->kboard_mtu;
+
+	if (info->flags & OMX_CHANNEL_LOCAL)
+		return ep->shared_rndv_threshold;
+	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
+		return ep->rndv_threshold;
+	if (info->flags & OMX_CHANNEL_BUNDLES && unbundled < OMX_MEDIUM_MAX)
+		return unbundled;
+	return OMX_MEDIUM_MAX;
+}
+
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel)
 {
 	struct omx_ioc_channel_info info = { .channel = channel };
@@ -150,8 +171,7 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 	partner->mac = info.mac;
 	partner->endpoint = info.endpoint;
 	partner->session = info.session;
-	if (info.flags & OMX_CHANNEL_LOCAL)
-		partner->rndv_threshold = ep->shared_rndv_threshold;
+	partner->rndv_threshold = longest_eager(ep, &info);
 	enter_channel(ep, partner, channel);
 	omx__partner_flush(ep, partner);
 	return partner;

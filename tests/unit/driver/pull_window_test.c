@@ -291,7 +291,7 @@ static void take(struct pull *pull, u64 frame, u64 block)
 		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->asked_at));
 		note_rtt(pull, rtt);
 	}
-	omx_pull_window_take(&pull->window, frame * pull->frame_length, block);
+	omx_pull_window_take(&pull->window, frame * pull->frame_length, block, 1);
 	b->arrived |= 1u << frame % 32;
 	pull->outstanding--;
 	pull->left--;
@@ -593,7 +593,7 @@ static void window__end_of_huge_messages(void **state)
 				assert_int_equal(omx_pull_window_judge(&window, offset,
 						rest < step ? rest : step, &block),
 						OMX_PULL_NEW);
-				omx_pull_window_take(&window, offset, block);
+				omx_pull_window_take(&window, offset, block, 1);
 			}
 			assert_true(omx_pull_window_done(&window));
 			assert_int_equal(window.outstanding, 0);
@@ -609,7 +609,7 @@ static void arrive(struct omx_pull_window *window, u64 frame)
 
 	assert_int_equal(omx_pull_window_judge(window, frame * 100, 100, &block),
 			 OMX_PULL_NEW);
-	omx_pull_window_take(window, frame * 100, block);
+	omx_pull_window_take(window, frame * 100, block, 1);
 }
 
 /* Four blocks of frames of 100 bytes, asked for at `now`. */
@@ -802,7 +802,7 @@ static void judge__misfits_and_duplicates(void **state)
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block), OMX_PULL_NEW);
 	assert_true(omx_pull_window_samples(&window, block));
 	assert_int_equal(omx_pull_window_rtt(&window, block, 0), 1);
-	omx_pull_window_take(&window, 200, block);
+	omx_pull_window_take(&window, 200, block, 1);
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block),
 			 OMX_PULL_DUPLICATE);
 }
@@ -827,11 +827,64 @@ static void judge__duplicate_whose_place_was_given_on(void **state)
 						       &block), OMX_PULL_DUPLICATE);
 }
 
+/* What the packet's bytes hold whole of what is missing in a row. */
+static void run__ends_with_the_packet_the_block_and_the_message(void **state)
+{
+	struct omx_pull_window window;
+	struct omx_pull_request request;
+	u32 bytes;
+
+	(void)state;
+	omx_pull_window_init(&window, 40 * 100 - 50, 100);
+	omx_pull_window_ask(&window, 0, &request);
+	assert_int_equal(omx_pull_window_run(&window, 0, 100, 0, &bytes), 1);
+	assert_int_equal(bytes, 100);
+	assert_int_equal(omx_pull_window_run(&window, 0, 299, 0, &bytes), 2);
+	assert_int_equal(bytes, 200);
+	assert_int_equal(omx_pull_window_run(&window, 0, 5000, 0, &bytes), 32);
+	assert_int_equal(bytes, 3200);
+	omx_pull_window_take(&window, 700, 0, 1);
+	assert_int_equal(omx_pull_window_run(&window, 200, 1000, 0, &bytes), 5);
+	assert_int_equal(bytes, 500);
+	omx_pull_window_take(&window, 200, 0, 5);
+	assert_int_equal(window.block[0].missing, 0xffffff03);
+	assert_int_equal(window.outstanding, 26);
+	assert_int_equal(omx_pull_window_run(&window, 3100, 800, 0, &bytes), 1);
+	omx_pull_window_ask(&window, 0, &request);
+	assert_int_equal(request.wanted, 0xff);
+	assert_int_equal(omx_pull_window_run(&window, 3200, 749, 1, &bytes), 7);
+	assert_int_equal(bytes, 700);
+	assert_int_equal(omx_pull_window_run(&window, 3200, 750, 1, &bytes), 8);
+	assert_int_equal(bytes, 750);
+	assert_int_equal(omx_pull_window_run(&window, 3900, 50, 1, &bytes), 1);
+	assert_int_equal(bytes, 50);
+	omx_pull_window_take(&window, 3200, 1, 8);
+	assert_int_equal(window.block[1].missing, 0);
+	assert_int_equal(window.frames_left, 26);
+}
+
+/* A whole block at once: no shift by all bits. */
+static void run__whole_block(void **state)
+{
+	struct omx_pull_window window;
+	struct omx_pull_request request;
+	u32 bytes;
+
+	(void)state;
+	omx_pull_window_init(&window, 3200, 100);
+	omx_pull_window_ask(&window, 0, &request);
+	assert_int_equal(omx_pull_window_run(&window, 0, 3200, 0, &bytes), 32);
+	omx_pull_window_take(&window, 0, 0, 32);
+	assert_true(omx_pull_window_done(&window));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judge__misfits_and_duplicates),
 		cmocka_unit_test(judge__duplicate_whose_place_was_given_on),
+		cmocka_unit_test(run__ends_with_the_packet_the_block_and_the_message),
+		cmocka_unit_test(run__whole_block),
 		cmocka_unit_test(window__limits_frames_and_blocks),
 		cmocka_unit_test(window__end_of_huge_messages),
 		cmocka_unit_test(gap__needs_half_of_a_later_block_and_patience),
