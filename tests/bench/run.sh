@@ -152,15 +152,13 @@ measure_mpi() {
 # never yields: if the receiver needs the same processor, that lasts until the
 # scheduler takes it away. Where there is only one, the ping-pong uses
 # MPI_Isend for these, and collectives, which have no such choice, go without ofi.
-# Offloads are not what memory's modes differ in.
 mpi_jobs() {
 	local way
 	for way in omx tcp ofi; do
 		measure_mpi "$way" "$1" "$2" pingpong
 	done
 	[ "$1" = 9000 ] || return 0
-	local ways=(unpinned tcp)
-	[ "$2" != off ] || ways=(pin overlap cache "${ways[@]}")
+	local ways=(pin overlap cache unpinned tcp)
 	[ "$processors" = 1 ] || ways+=(ofi)
 	for way in "${ways[@]}"; do
 		measure_mpi "$way" "$1" "$2" patterns
