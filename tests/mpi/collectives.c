@@ -115,7 +115,7 @@ void test_collectives(void)
 		broadcast(lengths[i], i % ranks);
 		sum(lengths[i] / 8 + 1);
 		all_to_all(lengths[i] / 2);
-		all_to_all_unequal(lengths[i] / 4);
+		all_to_all_unequal(lengths[i] / (2 * ranks));
 	}
 	barriers();
 }
