@@ -115,6 +115,15 @@ static inline bool omx_endpoint_takes_requests(const struct omx_endpoint *ep)
 	       OMX_REQUESTS_MAX;
 }
 
+/*
+ * ... another pull?  Our sends wait for the peer's pulls and do not count: with
+ * many on both sides nobody would receive.
+ */
+static inline bool omx_endpoint_takes_pulls(const struct omx_endpoint *ep)
+{
+	return READ_ONCE(ep->ring.waiting) + READ_ONCE(ep->pulls.count) < OMX_REQUESTS_MAX;
+}
+
 static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)
 {
 	return READ_ONCE(ep->dead);

@@ -514,9 +514,9 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
-	if (!omx_endpoint_takes_requests(ep) || !omx_channel_has_space(ch, 1)) {
+	if (!omx_endpoint_takes_pulls(ep) || !omx_channel_has_space(ch, 1)) {
 		omx_channel_put(ch);
-		return omx_endpoint_takes_requests(ep) ? -EAGAIN : -EBUSY;
+		return omx_endpoint_takes_pulls(ep) ? -EAGAIN : -EBUSY;
 	}
 	pull = pull_alloc(ep, ch, &ioc);
 	if (!pull) {
@@ -695,13 +695,14 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 		frames = omx_pull_window_run(&pull->window, offset, skb->len - skb_offset,
 					     block, &bytes);
 	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
-	if (error == -EAGAIN && frames > 1) {
-		frames = 1;
-		bytes = length;
-		error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, NULL);
+	if (error == -EAGAIN) {
+		/* Those that ended before the page are in place. */
+		frames = (u32)(pull->cursor.offset - offset) / pull->window.frame_length;
+		if (!frames)
+			return 0;
+		bytes = frames * pull->window.frame_length;
+		error = 0;
 	}
-	if (error == -EAGAIN)
-		return 0;
 	if (!error)
 		advance(pull, offset, block, frames, out);
 	return bytes;

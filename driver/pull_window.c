@@ -100,8 +100,9 @@ static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
 u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
 			u64 block, u32 *bytes)
 {
-	u64 missing = window->block[block % OMX_PULL_BLOCKS].missing;
-	u32 frames = ffz(missing >> index_in(window, offset, block));
+	u32 missing = window->block[block % OMX_PULL_BLOCKS].missing;
+	u32 others = ~(missing >> index_in(window, offset, block));
+	u32 frames = others ? __ffs(others) : OMX_BLOCK_FRAMES;
 	u64 left = window->length - offset;
 
 	frames = min_t(u32, frames, DIV_ROUND_UP(length, window->frame_length));

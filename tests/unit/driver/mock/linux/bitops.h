@@ -9,10 +9,10 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
-/* The first zero; there is one. */
-static inline unsigned long ffz(unsigned long x)
+/* x is not 0. */
+static inline unsigned long __ffs(unsigned long x)
 {
-	return __builtin_ctzl(~x);
+	return __builtin_ctzl(x);
 }
 
 static inline unsigned int hweight32(u32 x)
