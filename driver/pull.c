@@ -676,7 +676,8 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 {
 	struct omx_iface *iface = pull->ep->iface;
 	struct omx_copies *copies = copies_of(pull);
-	u32 length = min(skb->len - skb_offset, pull->window.frame_length);
+	u32 left = skb->len - skb_offset;
+	u32 length = min(left, pull->window.frame_length);
 	u32 frames = 1, bytes = length;
 	u64 block;
 	int error;
@@ -691,9 +692,8 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 	case OMX_PULL_NEW:
 		break;
 	}
-	if (!copies)
-		frames = omx_pull_window_run(&pull->window, offset, skb->len - skb_offset,
-					     block, &bytes);
+	if (left > length && !copies)
+		frames = omx_pull_window_run(&pull->window, offset, left, block, &bytes);
 	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
 	if (error == -EAGAIN) {
 		/* Those that ended before the page are in place. */
