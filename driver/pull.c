@@ -624,24 +624,35 @@ static void note_rtt(struct omx_channel *ch, u32 rtt)
 
 static void give_back_arrived(struct omx_pull *pull, u32 frames)
 {
-	u32 released = min(pull->released, frames);
+	u32 released = 0;
 
-	pull->released -= released;
+	if (unlikely(pull->released)) {
+		released = min(pull->released, frames);
+		pull->released -= released;
+	}
 	give_back(pull, frames - released);
+}
+
+static noinline void ask_for_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+
+	if (!omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
+				 gap_patience(pull), &request))
+		return;
+	omx_count(pull->ep->iface, PULL_GAP);
+	omx_pull_ask_again(pull, &request, out);
 }
 
 /* New frames of a block are in place: learn from it and ask for more. */
 static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 		    struct sk_buff_head *out)
 {
-	struct omx_pull_request request;
-	struct omx_iface *iface = pull->ep->iface;
-
 	if (omx_pull_window_samples(&pull->window, block))
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block, frames);
 	if (unlikely(pull->bets) && pull->bets & 1 << block % OMX_PULL_BLOCKS && !pull->late)
-		omx_count_add(iface, REPLY_OVERLAPPED, frames);
+		omx_count_add(pull->ep->iface, REPLY_OVERLAPPED, frames);
 	give_back_arrived(pull, frames);
 	pull->progress = jiffies;
 	pull->backoff = 0;
@@ -650,12 +661,8 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 				      READ_ONCE(pull->ch->pull_rtt_min));
 	if (omx_pull_window_wants(&pull->window))
 		omx_pull_ask(pull, omx_pull_now_us(), out);
-	if (block > pull->window.first_block &&
-	    omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
-				gap_patience(pull), &request)) {
-		omx_count(iface, PULL_GAP);
-		omx_pull_ask_again(pull, &request, out);
-	}
+	if (block > pull->window.first_block)
+		ask_for_gap(pull, block, out);
 }
 
 /* What an engine is to copy with; NULL: nothing. */

@@ -604,7 +604,8 @@ static int copy_to_page(const struct omx_region_cursor *cursor,
 		memcpy(to + cursor->page_offset, skb->data + from, length);
 	else
 		error = skb_copy_bits(skb, from, to + cursor->page_offset, length);
-	flush_dcache_folio(page_folio(cursor->page));
+	if (ARCH_IMPLEMENTS_FLUSH_DCACHE_PAGE)
+		flush_dcache_folio(page_folio(cursor->page));
 	kunmap_local(to);
 	return error;
 }
