@@ -175,6 +175,8 @@ static mca_mtl_base_module_t *init(MTL_OMX_INIT_PARAMETERS)
 		return NULL;
 	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
 	opal_progress_register(mtl_omx_progress);
+	opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
+			    "mtl/omx: used on %s", ompi_process_info.nodename);
 	return &mtl_omx.super;
 }
 

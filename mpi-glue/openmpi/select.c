@@ -73,9 +73,9 @@ static bool ask_table(void)
 		char *host = host_of(rank);
 
 		known = host != NULL;
-		if (host && strcmp(host, own) && (!last || strcmp(host, last))) {
-			several = true;
-			known = is_peer(host);
+		if (host && (!last || strcmp(host, last))) {
+			several |= strcmp(host, own) != 0;
+			known = is_peer(host);	/* our own name, too: others ask for it */
 			if (!known)
 				say_no("this is not a peer: ", host);
 		}
