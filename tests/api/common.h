@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "contents.h"
 #include "open-mx.h"
 
 /* ---- checks ---------------------------------------------------------------- */
@@ -43,26 +44,13 @@ void check_failed(const char *file, int line, const char *what, const char *form
 void check_return(const char *file, int line, const char *call, omx_return_t got,
 		  omx_return_t wanted);
 
-/* ---- time and chance ------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------ */
 
 double now(void);			/* seconds */
 void sleep_ms(unsigned int ms);
 
-struct random {
-	uint64_t state;
-};
+/* ---- contents: see contents.h ---------------------------------------------- */
 
-uint64_t random_next(struct random *random);
-/* 0 ... limit - 1 */
-uint64_t random_below(struct random *random, uint64_t limit);
-bool random_chance(struct random *random, unsigned int percent);
-
-/* ---- contents -------------------------------------------------------------- */
-
-/* Bytes `offset`, ... of the endless sequence that `key` stands for. */
-void fill(void *to, size_t length, uint64_t key, uint64_t offset);
-/* The first byte that is not of the sequence, or length. */
-size_t differs_at(const void *from, size_t length, uint64_t key, uint64_t offset);
 void verify(const void *from, size_t length, uint64_t key);
 
 void *allocate(size_t size);		/* never NULL */

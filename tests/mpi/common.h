@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../api/contents.h"
+
 /* ---- checks ---------------------------------------------------------------- */
 
 #define CHECK(condition, ...) \
@@ -65,22 +67,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* rank
 double now(void);		/* seconds */
 void *allocate(size_t size);	/* never NULL */
 
-/* ---- chance ---------------------------------------------------------------- */
+/* ---- contents: see contents.h ---------------------------------------------- */
 
-struct random {
-	uint64_t state;
-};
-
-uint64_t random_next(struct random *random);
-/* 0 ... limit - 1 */
-uint64_t random_below(struct random *random, uint64_t limit);
-
-/* ---- contents -------------------------------------------------------------- */
-
-/* Bytes `offset`, ... of the endless sequence that `key` stands for. */
-void fill(void *to, size_t length, uint64_t key, uint64_t offset);
-/* The first byte that is not of the sequence, or length. */
-size_t differs_at(const void *from, size_t length, uint64_t key, uint64_t offset);
 void verify(const void *from, size_t length, uint64_t key);
 
 /* ---- two processes --------------------------------------------------------- */
