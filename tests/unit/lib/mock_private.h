@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of the mock driver share.  Who comes from outside, the
+ * library or a test, takes the lock; functions here do not.
+ */
+#ifndef MOCK_PRIVATE_H
+#define MOCK_PRIVATE_H
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "driver.h"
+#include "mock_driver.h"
+
+#define FILES		64
+#define CHANNELS	64
+#define OBJECTS		4096
+#define PAGE		((uint32_t)sysconf(_SC_PAGESIZE))
+
+struct channel {
+	bool used, dead, starved;
+	uint32_t number;
+	int peer;		/* index of its file */
+	uint32_t peer_channel;
+	uint64_t mac;
+	uint32_t endpoint, session;
+};
+
+struct entry;
+
+struct file {
+	bool used, open;
+	uint32_t board, endpoint, key, session;
+	uint32_t slots;
+	struct omx_ring_user *user;
+	struct omx_ring_kernel *kernel;
+	unsigned char *ring;
+	struct channel channels[CHANNELS];
+	struct entry *notes;	/* events that wait for room in the ring */
+	struct entry *messages;	/* and messages, which leave some to the former */
+};
+
+/* ---- mock_driver.c: files ---- */
+
+extern pthread_mutex_t mock_lock;
+extern pthread_cond_t mock_changed;	/* rings, or who is to wake up */
+extern struct file mock_files[FILES];
+
+/* The open file of a descriptor, and what others remember it by. */
+struct file *mock_file_of(int fd);
+int mock_index_of(const struct file *file);
+
+/* The file that is this endpoint now, if one is. */
+struct file *mock_find_endpoint(uint32_t board, uint32_t endpoint);
+
+int mock_do_open(struct file *file, struct omx_ioc_open *open);
+
+/* ---- mock_ioctls.c ---- */
+
+bool mock_board_exists(uint32_t board);
+
+/* No faults, no calls so far, the ABI of today. */
+void mock_reset_ioctls(void);
+
+/* ---- mock_ring.c: events ---- */
+
+/* An event for the ring, or the backlog while that is full. */
+void mock_post_to(struct file *file, const struct omx_event *event, const void *payload,
+		  uint32_t length);
+
+/* The same for an answer, which mock_hold may hold back. */
+void mock_answer_to(struct file *file, const struct omx_event *event);
+
+/* What fits now moves from the backlog to the ring. */
+void mock_flush_backlog(struct file *file);
+
+/* Nothing is delivered behind CHANNEL_DEAD. */
+void mock_drop_messages(struct file *file, uint32_t channel);
+
+/* The file is closed: its backlog goes. */
+void mock_forget_events(struct file *file);
+
+/* No answers are held, nor will be. */
+void mock_reset_answers(void);
+
+int mock_do_wait(struct file *file, struct omx_ioc_wait *wait);
+int mock_do_wakeup(struct file *file);
+
+/* ---- mock_channels.c ---- */
+
+/* NULL with an error if it does not exist or is dead. */
+struct channel *mock_live_channel(struct file *file, uint32_t number, int *err);
+
+/* For one more message?  If not, the channel is told when there is. */
+bool mock_take_room(struct channel *channel);
+
+/* The file is closed: its peers lose it. */
+void mock_leave_peers(struct file *file);
+
+/* Room for all. */
+void mock_reset_room(void);
+
+int mock_do_connect(struct file *file, struct omx_ioc_connect *connect);
+int mock_do_channel_info(struct file *file, struct omx_ioc_channel_info *info);
+int mock_do_disconnect(struct file *file, struct omx_ioc_disconnect *disconnect);
+
+/* ---- mock_messages.c ---- */
+
+/* All large sends on this channel end. */
+void mock_end_sends(const struct file *file, uint32_t channel, enum omx_status status);
+
+/* The large send with this cookie is not to be pulled any more. */
+int mock_withdraw(const struct file *file, uint64_t cookie);
+
+/* The file is closed: what it has not fetched and what it sends goes. */
+void mock_forget_messages(const struct file *file);
+
+/* Asserts that there are none. */
+void mock_check_no_messages(void);
+
+int mock_do_send(struct file *file, struct omx_ioc_send *send);
+int mock_do_fetch(struct file *file, struct omx_ioc_fetch *fetch);
+int mock_do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send);
+int mock_do_pull(struct file *file, struct omx_ioc_pull *pull);
+
+/* ---- mock_memory.c ---- */
+
+struct region;
+
+/* Copies between a buffer and plain memory, out of the buffer or into it. */
+void mock_move_buffer(const struct omx_buffer *buffer, unsigned char *plain, uint64_t length,
+		      bool out);
+
+/* The same for a region of the file's, or for memory in none. */
+void mock_move_memory(const struct file *file, uint32_t number, uint64_t address,
+		      unsigned char *data, uint64_t length, bool out);
+
+/* The region if it exists and is the file's. */
+struct region *mock_region_of(const struct file *file, uint32_t number);
+
+/* Asserts that a request may use the memory it names. */
+void mock_check_memory(const struct file *file, uint32_t number, uint64_t address,
+		       uint64_t length, uint32_t access);
+
+/* The file is closed: its regions go. */
+void mock_forget_regions(const struct file *file);
+
+/* Asserts that there are none; the flags are forgotten. */
+void mock_reset_regions(void);
+
+int mock_do_region_create(struct file *file, struct omx_ioc_region *region);
+int mock_do_region_destroy(struct file *file, struct omx_ioc_region *region);
+int mock_do_prefetch(struct omx_ioc_prefetch *prefetch);
+
+#endif
