@@ -37,6 +37,12 @@ int setup_local_pair(void **state);	/* on the board whose channels are local */
 int setup_quiet_pair(void **state);	/* no helper thread */
 int teardown(void **state);
 
+/* Tests between one of these setups and the teardown. */
+#define test_with(function, setup) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define library_test(function)	test_with(function, setup_library)
+#define pair_test(function)	test_with(function, setup_pair)
+#define quiet_test(function)	test_with(function, setup_quiet_pair)
+
 /* Tests that open their own. */
 omx_endpoint_t open_with(uint32_t board, omx_endpoint_param_t *params, uint32_t count);
 omx_endpoint_addr_t connect_to(omx_endpoint_t ep, omx_endpoint_t peer);

@@ -641,9 +641,6 @@ static void texts(void **state)
 	assert_non_null(omx_version());
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_pair, teardown)
-#define library_test(function) cmocka_unit_test_setup_teardown(function, setup_library, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -133,8 +133,6 @@ static void about_a_board(void **state)
 			 OMX_BAD_INFO_ADDRESS);
 }
 
-#define library_test(function) cmocka_unit_test_setup_teardown(function, setup_library, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -281,9 +281,6 @@ static void contexts_from_the_environment(void **state)
 	ok(omx_irecv(pair->a, NULL, 0, 0x10, 0x30, NULL, &request));
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_pair, teardown)
-#define library_test(function) cmocka_unit_test_setup_teardown(function, setup_library, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

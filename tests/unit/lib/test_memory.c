@@ -983,17 +983,14 @@ static void prefetches(void **state)
 	assert_int_equal(omx_prefetch(pair->a, source, 1, OMX_PREFETCH_RECV), OMX_BOARD_NOT_FOUND);
 }
 
-#define test_with(function, setup) cmocka_unit_test_setup_teardown(function, setup, teardown)
-#define pair_test(function) test_with(function, setup_pair)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		test_with(unpinned_declares_nothing, setup_quiet_pair),
-		test_with(other_modes_declare_once, setup_quiet_pair),
+		quiet_test(unpinned_declares_nothing),
+		quiet_test(other_modes_declare_once),
 		pair_test(mode_of_one_message),
 		pair_test(modes_are_checked),
-		test_with(environment_and_parameter, setup_library),
+		library_test(environment_and_parameter),
 		pair_test(permanent_exceeds_the_limit),
 		pair_test(vectorial_is_kept),
 		pair_test(what_is_the_same),

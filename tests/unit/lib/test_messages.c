@@ -322,14 +322,12 @@ static void longer_than_4_gib(void **state)
 	assert_true(status.msg_length == 6ull << 30);
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_pair, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		pair_test(every_size),
-		cmocka_unit_test_setup_teardown(eager_needs_one_call, setup_quiet_pair, teardown),
-		cmocka_unit_test_setup_teardown(threshold_of_one_host, setup_local_pair, teardown),
+		quiet_test(eager_needs_one_call),
+		test_with(threshold_of_one_host, setup_local_pair),
 		pair_test(truncated),
 		pair_test(vectorial),
 		pair_test(no_segments),

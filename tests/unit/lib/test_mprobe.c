@@ -144,12 +144,12 @@ static void never_received(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_class, setup_pair, teardown),
-		cmocka_unit_test_setup_teardown(overtaken, setup_pair, teardown),
-		cmocka_unit_test_setup_teardown(nothing, setup_pair, teardown),
-		cmocka_unit_test_setup_teardown(segments, setup_pair, teardown),
-		cmocka_unit_test_setup_teardown(sender_gone, setup_pair, teardown),
-		cmocka_unit_test_setup_teardown(never_received, setup_pair, teardown),
+		pair_test(every_class),
+		pair_test(overtaken),
+		pair_test(nothing),
+		pair_test(segments),
+		pair_test(sender_gone),
+		pair_test(never_received),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -415,8 +415,6 @@ static void blocking_connect_is_not_peeked(void **state)
 	assert_int_equal(result, 0);
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_pair, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -131,14 +131,12 @@ static void kicks_only_when_asked_to(void **state)
 	assert_int_equal(mock_backlog(pair->fd_b), 0);
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_quiet_pair, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		pair_test(odd_events),
-		pair_test(around_the_end),
-		pair_test(kicks_only_when_asked_to),
+		quiet_test(odd_events),
+		quiet_test(around_the_end),
+		quiet_test(kicks_only_when_asked_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

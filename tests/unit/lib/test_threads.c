@@ -426,9 +426,6 @@ static void fork_leaves_the_parent_alone(void **state)
 	finish(pair->b, &receive);
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_pair, teardown)
-#define quiet_test(function) cmocka_unit_test_setup_teardown(function, setup_quiet_pair, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

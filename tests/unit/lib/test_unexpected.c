@@ -422,9 +422,6 @@ static void disabled_progression(void **state)
 	assert_int_equal(test.calls, 1);
 }
 
-#define pair_test(function) cmocka_unit_test_setup_teardown(function, setup_quiet_pair, teardown)
-#define library_test(function) cmocka_unit_test_setup_teardown(function, setup_library, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,14 +429,14 @@ int main(void)
 		library_test(limits_any_order),
 		library_test(posted_receives_pass_the_limit),
 		library_test(limit_from_the_environment),
-		pair_test(fetch_fails),
-		pair_test(handler_continues),
-		pair_test(handler_finishes),
-		pair_test(handler_posts_the_receive),
-		pair_test(in_the_handler),
-		pair_test(beside_the_handler),
-		pair_test(closed_beside_the_handler),
-		pair_test(disabled_progression),
+		quiet_test(fetch_fails),
+		quiet_test(handler_continues),
+		quiet_test(handler_finishes),
+		quiet_test(handler_posts_the_receive),
+		quiet_test(in_the_handler),
+		quiet_test(beside_the_handler),
+		quiet_test(closed_beside_the_handler),
+		quiet_test(disabled_progression),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
