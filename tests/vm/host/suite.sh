@@ -2,26 +2,42 @@
 # shellcheck shell=bash
 # Packages of another release of Debian than this machine's.
 
-# fetch_from_suite SUITE DIRECTORY PACKAGE...: their .deb files. Read from a
-# private list of packages, so that this machine's stay its own. The snapshot
-# that a mirror serves may be past its date.
+# fetch_from_suite SUITE DIRECTORY PACKAGE...: their .deb files.
 fetch_from_suite() {
-	local suite=$1 lists=$2/apt
-	say "fetching ${*:3} of $suite"
-	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
-	suite_source "$suite" >"$lists/sources.list"
-	cat >"$lists/apt.conf" <<-END
-		Dir::State::Lists "$lists/lists";
-		Dir::Etc::sourcelist "$lists/sources.list";
+	say "fetching ${*:3} of $1"
+	(use_suite "$1" "$2/apt" && cd "$2" && apt-get download -q "${@:3}") >&2 ||
+		die "cannot download ${*:3}"
+	rm -rf "$2/apt"
+}
+
+# closure_in_suite SUITE DIRECTORY PACKAGE...: their names and those of all that
+# they depend on.
+closure_in_suite() {
+	(use_suite "$1" "$2/apt" >&2 && apt-get install -s -q "${@:3}") |
+		awk '$1 == "Inst" { print $2 }'
+	rm -rf "$2/apt"
+}
+
+# use_suite SUITE LISTS: for this shell. Read from a private list of packages, so
+# that this machine's stay its own. The snapshot that a mirror serves may be past
+# its date.
+use_suite() {
+	mkdir -p "$2/lists/partial" "$2/cache/archives/partial"
+	suite_source "$1" >"$2/sources.list"
+	: >"$2/status"
+	cat >"$2/apt.conf" <<-END
+		Dir::State::Lists "$2/lists";
+		Dir::State::status "$2/status";
+		Dir::Etc::sourcelist "$2/sources.list";
 		Dir::Etc::sourceparts "-";
-		Dir::Cache "$lists/cache";
+		Dir::Cache "$2/cache";
 		Acquire::Check-Valid-Until "false";
 		Acquire::Languages "none";
+		APT::Install-Recommends "false";
 		APT::Sandbox::User "root";
 	END
-	(cd "$2" && export APT_CONFIG=$lists/apt.conf && apt-get update -q >&2 &&
-		apt-get download -q "${@:3}" >&2) || die "cannot download ${*:3}"
-	rm -rf "$lists"
+	export APT_CONFIG=$2/apt.conf
+	apt-get update -q
 }
 
 # The mirror that serves this machine, another suite.
