@@ -26,7 +26,7 @@ struct omx_endpoint;
 #define OMX_MTU_MIN	ETH_MIN_MTU
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
-/* Pulls share the interface; see pull.c. */
+/* Pulls share the interface; see pull_ask.c. */
 struct omx_pull_scheduler {
 	spinlock_t lock;
 	struct list_head waiting;	/* pulls that want to ask for more */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A message that is pulled, for the files that do it: pull.c, pull_fault.c
- * when pages are absent, pull_copy.c when a DMA engine copies, pull_local.c
- * when the sender is on this host.
+ * A message that is pulled, for the files that do it: pull.c from its begin to
+ * its end, pull_ask.c asks for its frames, pull_take.c takes them in, pull_fault.c
+ * when pages are absent, pull_copy.c when a DMA engine copies, pull_local.c when
+ * the sender is on this host.
  */
 #ifndef OMX_PULL_PRIVATE_H
 #define OMX_PULL_PRIVATE_H
@@ -16,6 +17,8 @@
 #include <linux/workqueue.h>
 
 #include "copy.h"
+#include "endpoint.h"
+#include "iface.h"
 #include "pull.h"
 #include "pull_window.h"
 #include "region.h"
@@ -105,13 +108,35 @@ static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, 
 	return *start < pull->length;
 }
 
-/* ---- pull.c, under pull->lock, ACTIVE ---- */
+/* ---- pull_ask.c, under pull->lock ---- */
+/* Makes it ACTIVE. */
+void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
 /* Asks for what the window, the interface and the memory allow. */
 void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
 void omx_pull_ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
 			struct sk_buff_head *out);
 /* Who has to wait does not keep others from asking theirs. */
 void omx_pull_release_share(struct omx_pull *pull);
+
+/* Frames that were asked for are not on their way any more. */
+static inline void omx_pull_give_back(struct omx_pull *pull, u32 frames)
+{
+	atomic_sub(frames * pull->window.frame_length,
+		   &pull->ep->iface->pulls.outstanding);
+}
+
+/* ---- pull_ask.c, without any lock ---- */
+void omx_pull_timer(struct timer_list *timer);
+void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls);
+
+/* Frames arrived or a pull ended: is it another's turn? */
+static inline void omx_pull_let_others_ask(struct omx_iface *iface)
+{
+	if (!list_empty_careful(&iface->pulls.waiting))
+		omx_pull_turn_goes_on(&iface->pulls);
+}
+
+/* ---- pull_take.c, under pull->lock, ACTIVE ---- */
 /* Consumes skb, or parks it. */
 void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
 			 struct sk_buff_head *out);
