@@ -131,21 +131,45 @@ mpi_words() {
 	esac
 }
 
-# measure_mpi WAY MTU OFFLOAD MODE. Without ofi there are still tables.
+# measure_mpi WAY MTU OFFLOAD MODE [MPIRUN OPTION...]. Without ofi there are still tables.
 # MPI processes poll, so where there is one processor they get it only when nobody
 # else wants it: ksoftirqd, which would have a third of it beside two of them, and
-# workers.
+# workers. With two it is the stock policy: what waits for a message interrupts
+# what computes.
 measure_mpi() {
-	local words mode=$4 policy=batch
+	local words mode=$4 policy=stock scheduled=(chrt --idle 0)
 	echo "bench: MPI by $1, MTU $2, offloads $3, $4" >&2
 	[ "$1-$4" != ofi-pingpong ] || [ "$processors" != 1 ] || mode=isend
-	[ "$processors" != 1 ] || policy=idle
+	[ "$processors" = 1 ] && policy=idle || scheduled=()
 	begin "$1" "$2" "$3" "$policy"
 	mpi_words "$1"
-	chrt "--$policy" 0 mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
-		"$tests/mpi_bench" --mode "$mode" >>"$out" && return
+	"${scheduled[@]}" mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
+		"${@:5}" "$tests/mpi_bench" --mode "$mode" >>"$out" && return
 	[ "$1" = ofi ] || die "MPI by $1 failed at MTU $2, offloads $3"
 	echo "bench: without it" >&2
+}
+
+# steer MASK: whatever arrives is worked on by these processors; 0: by the one
+# that sent it, for veth has no interrupts.
+steer() {
+	local i
+	for i in 1 2; do
+		node "$i" sh -c "echo $1 >/sys/class/net/eth0/queues/rx-0/rps_cpus" ||
+			die "node $i: this kernel cannot steer packets (CONFIG_RPS)"
+	done
+}
+
+# Each process on a processor of its own, the first of which only computes, as
+# a node's does whose interrupts go to another.
+measure_steered() {
+	local way
+	steer 2
+	for way in omx tcp ofi; do
+		# shellcheck disable=SC2016 # each process's own rank
+		measure_mpi "$way" "$1" "$2" steered --bind-to none \
+			sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh
+	done
+	steer 0
 }
 
 # Of a message that is not eager mtl/ofi's blocking send polls for the end and
@@ -163,9 +187,11 @@ mpi_jobs() {
 	for way in "${ways[@]}"; do
 		measure_mpi "$way" "$1" "$2" patterns
 	done
-	[ "$processors" = 1 ] || for way in omx tcp ofi; do
+	[ "$processors" -gt 1 ] || return 0
+	for way in omx tcp ofi; do
 		measure_mpi "$way" "$1" "$2" overlap
 	done
+	measure_steered "$1" "$2"
 }
 
 measure_mpi_everywhere() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap
+ * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered
  */
 #include "bench.h"
 
@@ -41,6 +41,7 @@ static const struct {
 	{ "isend", pingpong_by_isend },
 	{ "patterns", patterns },
 	{ "overlap", overlap },
+	{ "steered", overlap_steered },
 };
 
 static void measure(void)

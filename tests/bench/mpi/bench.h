@@ -18,6 +18,7 @@ void pingpong(void);
 void pingpong_by_isend(void);
 void patterns(void);
 void overlap(void);
+void overlap_steered(void);
 
 /* How often to do what `size` bytes are for. */
 int repetitions(size_t size, int most);
