@@ -160,13 +160,14 @@ steer() {
 }
 
 # Each process on a processor of its own, the first of which only computes, as
-# a node's does whose interrupts go to another.
+# a node's does whose interrupts go to another. Who waits there lets them.
 measure_steered() {
 	local way
 	steer 2
 	for way in omx tcp ofi; do
 		# shellcheck disable=SC2016 # each process's own rank
-		measure_mpi "$way" "$1" "$2" steered --bind-to none \
+		measure_mpi "$way" "$1" "$2" steered \
+			--bind-to none --mca mpi_yield_when_idle 1 \
 			sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh
 	done
 	steer 0

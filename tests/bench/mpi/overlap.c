@@ -54,22 +54,15 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of one, seconds, the median; all processes start at once. */
+/* All processes start at once. */
 static double time_of(void (*function)(uint64_t), uint64_t steps)
 {
-	double times[COUNT];
-	int i;
+	double since;
 
-	for (i = 0; i < COUNT; i++) {
-		double since;
-
-		MUST(MPI_Barrier(control));
-		since = now();
-		function(steps);
-		times[i] = slowest(now() - since);
-	}
-	qsort(times, COUNT, sizeof(*times), by_time);
-	return times[COUNT / 2];
+	MUST(MPI_Barrier(control));
+	since = now();
+	function(steps);
+	return slowest(now() - since);
 }
 
 static void check(void)
@@ -79,30 +72,46 @@ static void check(void)
 	verify(in, SIZE, 1 - rank);
 }
 
-/* As many steps as take so long; the same in all processes. */
-static uint64_t steps_for(double seconds)
+static double median(double *times)
 {
-	uint64_t steps = 1 << 20, most;
+	qsort(times, COUNT, sizeof(*times), by_time);
+	return times[COUNT / 2];
+}
 
-	steps *= seconds / time_of(compute_if_ours, steps);
+/* As many steps as take as long as the exchange; the same in all processes. */
+static uint64_t steps_for_exchange(void)
+{
+	double exchange[COUNT], computing[COUNT];
+	uint64_t steps = 1 << 20, most;
+	int i;
+
+	for (i = 0; i < COUNT; i++) {
+		exchange[i] = time_of(exchange_and_compute, 0);
+		computing[i] = time_of(compute_if_ours, steps);
+	}
+	steps *= median(exchange) / median(computing);
 	MUST(MPI_Allreduce(&steps, &most, 1, MPI_UINT64_T, MPI_MAX, control));
 	return most;
 }
 
+/* In turn, since a machine may be slower for a while. */
 static void measure(const char *name, int how_many_compute)
 {
-	double exchange, computing, both;
+	double exchange[COUNT], computing[COUNT], both[COUNT];
 	uint64_t steps;
 	char more[100];
+	int i;
 
 	computing_ranks = how_many_compute;
-	exchange = time_of(exchange_and_compute, 0);
-	steps = steps_for(exchange);
-	computing = time_of(compute_if_ours, steps);
-	both = time_of(exchange_and_compute, steps);
+	steps = steps_for_exchange();
+	for (i = 0; i < COUNT; i++) {
+		exchange[i] = time_of(exchange_and_compute, 0);
+		computing[i] = time_of(compute_if_ours, steps);
+		both[i] = time_of(exchange_and_compute, steps);
+	}
 	snprintf(more, sizeof(more), ", \"compute_ns\": %.1f, \"exchange_ns\": %.1f",
-		 computing * 1e9, exchange * 1e9);
-	say_figure(name, SIZE, COUNT, both, more);
+		 median(computing) * 1e9, median(exchange) * 1e9);
+	say_figure(name, SIZE, COUNT, median(both), more);
 }
 
 static void begin(void)
