@@ -134,17 +134,22 @@ mpi_words() {
 # measure_mpi WAY MTU OFFLOAD MODE [MPIRUN OPTION...]. Without ofi there are still tables.
 # MPI processes poll, so where there is one processor they get it only when nobody
 # else wants it: ksoftirqd, which would have a third of it beside two of them, and
-# workers. With two it is the stock policy: what waits for a message interrupts
-# what computes.
+# workers. With two each node has one of its own, or the scheduler might let both
+# processes share one for a while; and the stock policy, so that what waits for a
+# message interrupts what computes.
 measure_mpi() {
-	local words mode=$4 policy=stock scheduled=(chrt --idle 0)
+	local words mode=$4 policy=idle scheduled=(chrt --idle 0) placed=()
+	if [ "$processors" -gt 1 ]; then
+		policy=stock scheduled=()
+		# shellcheck disable=SC2016 # each process's own rank
+		placed=(--bind-to none sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh)
+	fi
 	echo "bench: MPI by $1, MTU $2, offloads $3, $4" >&2
 	[ "$1-$4" != ofi-pingpong ] || [ "$processors" != 1 ] || mode=isend
-	[ "$processors" = 1 ] && policy=idle || scheduled=()
 	begin "$1" "$2" "$3" "$policy"
 	mpi_words "$1"
 	"${scheduled[@]}" mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
-		"${@:5}" "$tests/mpi_bench" --mode "$mode" >>"$out" && return
+		"${@:5}" "${placed[@]}" "$tests/mpi_bench" --mode "$mode" >>"$out" && return
 	[ "$1" = ofi ] || die "MPI by $1 failed at MTU $2, offloads $3"
 	echo "bench: without it" >&2
 }
@@ -159,16 +164,13 @@ steer() {
 	done
 }
 
-# Each process on a processor of its own, the first of which only computes, as
-# a node's does whose interrupts go to another. Who waits there lets them.
+# The first processor only computes, as a node's does whose interrupts go to
+# another. Who waits on that one yields to them.
 measure_steered() {
 	local way
 	steer 2
 	for way in omx tcp ofi; do
-		# shellcheck disable=SC2016 # each process's own rank
-		measure_mpi "$way" "$1" "$2" steered \
-			--bind-to none --mca mpi_yield_when_idle 1 \
-			sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh
+		measure_mpi "$way" "$1" "$2" steered --mca mpi_yield_when_idle 1
 	done
 	steer 0
 }
