@@ -79,7 +79,7 @@ carried_by_ip() {
 nothing_left() {
 	local try left
 	for ((try = 0; try < 100; try++)); do
-		left=$(pgrep -a '^mpi_|^orted|^prte|^mpirun' || true)
+		left=$(pgrep -a '^(mpi|orte|prt)' || true)
 		[ -n "$left" ] || break
 		sleep 0.1
 	done
