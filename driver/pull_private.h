@@ -108,8 +108,8 @@ static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, 
 	return *start < pull->length;
 }
 
-/* ---- pull_ask.c, under pull->lock ---- */
-/* Makes it ACTIVE. */
+/* ---- pull_ask.c, under pull->lock, ACTIVE ---- */
+/* STARTING: makes it ACTIVE. */
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
 /* Asks for what the window, the interface and the memory allow. */
 void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
@@ -118,7 +118,7 @@ void omx_pull_ask_again(struct omx_pull *pull, const struct omx_pull_request *re
 /* Who has to wait does not keep others from asking theirs. */
 void omx_pull_release_share(struct omx_pull *pull);
 
-/* Frames that were asked for are not on their way any more. */
+/* Frames that were asked for are not on their way any more.  Or DONE, by who concludes it. */
 static inline void omx_pull_give_back(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,

@@ -142,7 +142,7 @@ measure_mpi() {
 	if [ "$processors" -gt 1 ]; then
 		policy=stock scheduled=()
 		# shellcheck disable=SC2016 # each process's own rank
-		placed=(--bind-to none sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh)
+		placed=(sh -c 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"' sh)
 	fi
 	echo "bench: MPI by $1, MTU $2, offloads $3, $4" >&2
 	[ "$1-$4" != ofi-pingpong ] || [ "$processors" != 1 ] || mode=isend
@@ -165,12 +165,12 @@ steer() {
 }
 
 # The first processor only computes, as a node's does whose interrupts go to
-# another. Who waits on that one yields to them.
+# another. Who waits on that one yields to them, as everybody does in the lab.
 measure_steered() {
 	local way
 	steer 2
 	for way in omx tcp ofi; do
-		measure_mpi "$way" "$1" "$2" steered --mca mpi_yield_when_idle 1
+		measure_mpi "$way" "$1" "$2" steered
 	done
 	steer 0
 }

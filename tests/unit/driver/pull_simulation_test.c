@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pulls in virtual time over a simulated wire, driven as pull.c drives them,
+ * Pulls in virtual time over a simulated wire, driven as pull_ask.c and pull_take.c drive them,
  * beside a model that remembers what became of every frame.
  */
 #include "test.h"
@@ -11,7 +11,7 @@
 #define SEEDS		1500
 #define HEAP_MAX	16384
 
-/* As in pull.c. */
+/* As in pull_ask.c, pull_take.c and pull.h. */
 #define PATIENCE_MIN_US	1000
 #define TIMEOUT_MIN_US	10000
 #define TIMEOUT_MAX_US	1000000

@@ -5,7 +5,6 @@
  */
 #include "mock_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

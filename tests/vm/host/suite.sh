@@ -13,9 +13,11 @@ fetch_from_suite() {
 # closure_in_suite SUITE DIRECTORY PACKAGE...: their names and those of all that
 # they depend on.
 closure_in_suite() {
-	(use_suite "$1" "$2/apt" >&2 && apt-get install -s -q "${@:3}") |
-		awk '$1 == "Inst" { print $2 }'
-	rm -rf "$2/apt"
+	(
+		set -o pipefail
+		use_suite "$1" "$2/apt" >&2 &&
+			apt-get install -s -q "${@:3}" | awk '$1 == "Inst" { print $2 }'
+	)
 }
 
 # use_suite SUITE LISTS: for this shell. Read from a private list of packages, so
@@ -37,7 +39,7 @@ use_suite() {
 		APT::Sandbox::User "root";
 	END
 	export APT_CONFIG=$2/apt.conf
-	apt-get update -q
+	apt-get update -q -o APT::Update::Error-Mode=any
 }
 
 # The mirror that serves this machine, another suite.
