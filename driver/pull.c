@@ -181,21 +181,27 @@ void omx_pull_end_if_missed(struct omx_pull *pull)
 
 static void pull_from_peer(struct omx_pull *pull)
 {
+	bool overlap = pull->region->mode == OMX_OVERLAP;
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	if (pull->region->mode != OMX_OVERLAP)
+	if (!overlap)
 		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
 	pull->copies.wanted = omx_copy_pays(pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
+	if (overlap)
+		omx_pull_will_page_in(pull);
 	omx_pull_begin(pull, &out);
 	spin_unlock(&pull->lock);
 	omx_channel_xmit(pull->ch, &out);
 	omx_pull_end_if_missed(pull);
 	local_bh_enable();
 	rcu_read_unlock();
+	/* Not by a worker, whom pinning the memory of others takes longer. */
+	if (overlap)
+		omx_pull_page_in(&pull->page_in);
 }
 
 /* status: what to tell the sender if nothing is to be fetched. */

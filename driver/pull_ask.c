@@ -117,22 +117,21 @@ static void add_request(struct omx_pull *pull,
 
 /*
  * Is there memory for the next block?  With overlapped pinning one bets on it
- * that the pages come before the frames.
+ * that the first pages come before the first frames.
  */
 static bool has_pages(struct omx_pull *pull)
 {
-	u16 bit = 1 << pull->window.next_block % OMX_PULL_BLOCKS;
 	u64 start, end;
+	bool missing;
 
 	omx_pull_next_block(pull, &start, &end);
-	pull->bets &= ~bit;
-	if (likely(!omx_region_look(&pull->ahead, start, end - start)))
-		return true;
-	omx_pull_want_pages(pull);
-	if (pull->region->mode != OMX_OVERLAP)
-		return false;
-	pull->bets |= bit;
-	return true;
+	missing = omx_region_look(&pull->ahead, start, end - start);
+	if (unlikely(missing))
+		omx_pull_want_pages(pull);
+	if (start)
+		return !missing;
+	pull->bet = missing && pull->region->mode == OMX_OVERLAP;
+	return !missing || pull->bet;
 }
 
 void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
@@ -178,7 +177,7 @@ static void start_over(struct omx_pull *pull)
 	pull->released = 0;
 	pull->dropped = 0;
 	omx_copies_wait(&pull->copies);		/* the same bytes come again */
-	pull->bets = 0;
+	pull->bet = false;
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 }
 

@@ -10,13 +10,19 @@
 #include "pull_private.h"
 #include "trace.h"
 
+void omx_pull_will_page_in(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	pull->paging = true;
+	refcount_inc(&pull->ref);
+}
+
 void omx_pull_want_pages(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
 	if (pull->paging)
 		return;
-	pull->paging = true;
-	refcount_inc(&pull->ref);
+	omx_pull_will_page_in(pull);
 	omx_fault_queue(pull->region->space->share, &pull->page_in);
 }
 
@@ -107,6 +113,17 @@ void omx_pull_drop_parked(struct omx_pull *pull)
 
 /* ---- page-in ---- */
 
+/* With overlapped pinning: what has not been pinned yet, all of it. */
+static bool step_to_pin(struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	if (pull->region->mode != OMX_OVERLAP || pull->paged >= pull->length)
+		return false;
+	*offset = pull->paged;
+	*length = min(omx_fault_step(), pull->length - *offset);
+	pull->paged += *length;
+	return true;
+}
+
 /* The pages that a parked frame waits for, all of them, and those behind. */
 static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length)
 {
@@ -148,12 +165,8 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 {
 	u64 start, end, goal;
 
-	if (!omx_pull_next_block(pull, &start, &end)) {
-		if (pull->region->mode != OMX_OVERLAP || pull->paged >= pull->length)
-			return false;
-		start = pull->paged;	/* asked for beforehand */
-		end = pull->length;
-	}
+	if (!omx_pull_next_block(pull, &start, &end))
+		return false;
 	goal = omx_fault_goal(end, pull->length);
 	*offset = max(pull->paged, start);
 	if (*offset >= goal) {
@@ -174,7 +187,8 @@ static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahe
 	*ahead = false;
 	lockdep_assert_held(&pull->lock);
 	return pull->state == OMX_PULL_ACTIVE &&
-	       (step_to_parked(pull, offset, length) ||
+	       (step_to_pin(pull, offset, length) ||
+		step_to_parked(pull, offset, length) ||
 		step_to_dropped(pull, offset, length) ||
 		step_ahead(pull, offset, length, ahead));
 }

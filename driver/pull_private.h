@@ -66,7 +66,7 @@ struct omx_pull {
 	bool paging;			/* page_in is queued or runs */
 	bool late;			/* frames that are taken now were parked */
 	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
-	u16 bets;			/* bit n: block n (modulo) was asked for without its pages */
+	bool bet;			/* the first block was asked for without its pages */
 	u32 parked_bytes;
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
@@ -156,6 +156,8 @@ void omx_pull_put(struct omx_pull *pull);
 /* ---- pull_fault.c, under pull->lock ---- */
 /* Queues its page-in work. */
 void omx_pull_want_pages(struct omx_pull *pull);
+/* ... or instead of that the caller is about to do it. */
+void omx_pull_will_page_in(struct omx_pull *pull);
 /*
  * Puts what is left of a frame aside until its page comes.  False: there is
  * too much of it already, or the same waits; it is to be dropped.

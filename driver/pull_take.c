@@ -80,7 +80,7 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 	if (omx_pull_window_samples(&pull->window, block))
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block, frames);
-	if (unlikely(pull->bets) && pull->bets & 1 << block % OMX_PULL_BLOCKS && !pull->late)
+	if (unlikely(pull->bet) && !block && !pull->late)
 		omx_count_add(pull->ep->iface, REPLY_OVERLAPPED, frames);
 	give_back_arrived(pull, frames);
 	pull->progress = jiffies;

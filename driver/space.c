@@ -21,16 +21,9 @@ static struct kmem_cache *extent_cache;
 
 /* ---- invalidation ---- */
 
-static void give_back(struct omx_space *space, unsigned long entry)
-{
-	struct page *page = omx_entry_page(entry);
-
-	unpin_user_pages_dirty_lock(&page, 1, entry & OMX_ENTRY_WRITE);
-	atomic64_dec(&space->mm->pinned_vm);
-}
-
 static void count_unpins(struct omx_space *space, unsigned int pages)
 {
+	atomic64_sub(pages, &space->mm->pinned_vm);
 	omx_lru_unpinned(pages);
 	atomic_long_sub(pages, &space->iface->pages_pinned);
 }
@@ -190,6 +183,7 @@ static struct omx_extent *extent_create(struct omx_space *space, u64 address)
 		kmem_cache_free(extent_cache, extent);
 		return ERR_PTR(error);
 	}
+	list_add_tail(&extent->in_space, &space->all);
 	omx_lru_add(extent);
 	atomic_long_inc(&space->iface->extents);
 	omx_count(space->iface, EXTENT_MADE);
@@ -213,24 +207,27 @@ struct omx_extent *omx_extent_make(struct omx_space *space, u64 address)
 /* Gives the pins back that nobody may use any more. */
 static void unpin_stale(struct omx_extent *extent)
 {
-	unsigned long entry[OMX_EXTENT_PAGES];
-	unsigned int count = 0, i;
+	struct page *page[OMX_EXTENT_PAGES];	/* written ones from the start, read ones from the end */
+	unsigned int written = 0, read = OMX_EXTENT_PAGES, count, i;
 
 	spin_lock_bh(&extent->lock);
 	for (i = 0; extent->pinned && i < OMX_EXTENT_PAGES; i++) {
-		if (!extent->entry[i] || extent->entry[i] & OMX_ENTRY_PRESENT)
+		unsigned long entry = extent->entry[i];
+
+		if (!entry || entry & OMX_ENTRY_PRESENT)
 			continue;
-		entry[count++] = extent->entry[i];
+		page[entry & OMX_ENTRY_WRITE ? written++ : --read] = omx_entry_page(entry);
 		extent->entry[i] = 0;
 		extent->pinned--;
 	}
 	spin_unlock_bh(&extent->lock);
-	for (i = 0; i < count; i++)
-		give_back(extent->space, entry[i]);
-	if (count) {
-		count_unpins(extent->space, count);
-		trace_omx_unpin(extent->space, extent->start, count);
-	}
+	count = written + OMX_EXTENT_PAGES - read;
+	if (!count)
+		return;
+	unpin_user_pages_dirty_lock(page, written, true);
+	unpin_user_pages(page + read, OMX_EXTENT_PAGES - read);
+	count_unpins(extent->space, count);
+	trace_omx_unpin(extent->space, extent->start, count);
 }
 
 void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause)
@@ -268,6 +265,7 @@ static void extent_erase(struct omx_extent *extent)
 
 	lockdep_assert_held(&space->lock);
 	xa_erase(&space->extents, extent->start / OMX_EXTENT_SIZE);
+	list_del(&extent->in_space);
 	spin_lock_bh(&extent->lock);
 	extent->dead = true;
 	/* While notifications still come. */
@@ -315,11 +313,10 @@ static void tidy(struct work_struct *work)
 static void space_release(struct work_struct *work)
 {
 	struct omx_space *space = container_of(work, struct omx_space, release);
-	struct omx_extent *extent;
-	unsigned long index;
+	struct omx_extent *extent, *next;
 
 	mutex_lock(&space->lock);
-	xa_for_each(&space->extents, index, extent) {
+	list_for_each_entry_safe(extent, next, &space->all, in_space) {
 		extent_erase(extent);
 		cond_resched();
 	}
@@ -358,6 +355,7 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 	space->permanent = permanent;
 	xa_init(&space->extents);
 	mutex_init(&space->lock);
+	INIT_LIST_HEAD(&space->all);
 	init_llist_head(&space->untidy);
 	INIT_DELAYED_WORK(&space->tidy, tidy);
 	INIT_WORK(&space->release, space_release);

@@ -50,6 +50,7 @@ struct omx_iface;
 struct omx_extent {
 	struct mmu_interval_notifier notifier;
 	struct omx_space *space;	/* has the extent, until it is dead */
+	struct list_head in_space;	/* space->all, under its lock */
 	refcount_t ref;
 	u64 start;			/* address */
 	struct llist_node untidy_node;	/* space->untidy */
@@ -77,6 +78,7 @@ struct omx_space {
 	atomic_t prefetches;		/* that nobody waits for */
 	struct xarray extents;		/* by address / OMX_EXTENT_SIZE */
 	struct mutex lock;		/* who adds and removes extents */
+	struct list_head all;		/* for whoever removes them all */
 	struct llist_head untidy;	/* empty, or with stale pages; each a reference */
 	struct delayed_work tidy;
 	struct work_struct release;	/* the last user may be in softirq */
