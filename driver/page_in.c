@@ -395,8 +395,11 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 	u64 address = address_of(wanted, from);
 	long got;
 
-	if (current->mm == mm)
-		return pin_user_pages_fast(address, count, flags, page);
+	if (current->mm == mm) {
+		got = pin_user_pages_fast(address, count, flags | FOLL_NOFAULT, page);
+		if (got > 0)
+			return got;
+	}
 	mmap_read_lock(mm);
 	if (unlikely(is_userfault(mm, address, address_of(wanted, wanted->count))))
 		got = pin_userfault(mm, address, count, flags, page);

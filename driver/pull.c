@@ -181,7 +181,7 @@ void omx_pull_end_if_missed(struct omx_pull *pull)
 
 static void pull_from_peer(struct omx_pull *pull)
 {
-	bool overlap = pull->region->mode == OMX_OVERLAP;
+	bool overlap = pull->region->mode == OMX_OVERLAP, pin;
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
@@ -191,7 +191,9 @@ static void pull_from_peer(struct omx_pull *pull)
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
-	if (overlap)
+	/* Unless it was kept pinned. */
+	pin = overlap && omx_region_look(&pull->ahead, 0, 1);
+	if (pin)
 		omx_pull_will_page_in(pull);
 	omx_pull_begin(pull, &out);
 	spin_unlock(&pull->lock);
@@ -200,7 +202,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	local_bh_enable();
 	rcu_read_unlock();
 	/* Not by a worker, whom pinning the memory of others takes longer. */
-	if (overlap)
+	if (pin)
 		omx_pull_page_in(&pull->page_in);
 }
 

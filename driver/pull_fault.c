@@ -116,11 +116,16 @@ void omx_pull_drop_parked(struct omx_pull *pull)
 /* With overlapped pinning: what has not been pinned yet, all of it. */
 static bool step_to_pin(struct omx_pull *pull, u64 *offset, u64 *length)
 {
-	if (pull->region->mode != OMX_OVERLAP || pull->paged >= pull->length)
+	struct sk_buff *skb = skb_peek(&pull->parked);
+
+	if (pull->region->mode != OMX_OVERLAP || pull->pinned >= pull->length)
 		return false;
-	*offset = pull->paged;
+	/* First come pages that were pinned and are gone again. */
+	if (skb && waits_to(skb) <= pull->pinned)
+		return false;
+	*offset = pull->pinned;
 	*length = min(omx_fault_step(), pull->length - *offset);
-	pull->paged += *length;
+	pull->pinned += *length;
 	return true;
 }
 
@@ -236,7 +241,7 @@ static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 	pull->dropped = 0;
 }
 
-/* Pages have come: goes on with the transfer. */
+/* Pages have come: goes on with the transfer unless that has ended. */
 static void end_step(struct omx_pull *pull)
 {
 	struct sk_buff_head out;
@@ -270,11 +275,14 @@ void omx_pull_page_in(struct work_struct *work)
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
 			end_step(pull);
+			cond_resched();
 			continue;
 		}
 		rcu_read_lock();
 		omx_pull_end(pull, omx_fault_status(error));
 		rcu_read_unlock();
 	}
+	/* What it was to wait for others may have brought. */
+	end_step(pull);
 	omx_pull_put(pull);
 }

@@ -68,6 +68,7 @@ struct omx_pull {
 	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
 	bool bet;			/* the first block was asked for without its pages */
 	u32 parked_bytes;
+	u64 pinned;			/* with overlapped pinning: once, up to here */
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
 	struct work_struct page_in;
