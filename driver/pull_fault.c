@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A pull that lacks pages: frames that beat them are parked, work of the
- * pull's own brings them and goes on with the transfer.
+ * pull's own brings them and goes on with the transfer.  With overlapped pinning
+ * the ioctl does the same at once.
  */
 #include "channel.h"
 #include "endpoint.h"
@@ -269,13 +270,13 @@ void omx_pull_page_in(struct work_struct *work)
 	int error;
 
 	while (begin_step(pull, &offset, &length, &ahead)) {
+		cond_resched();
 		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
 		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
 			(pull->region, offset, length, OMX_REGION_WRITE);
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
 			end_step(pull);
-			cond_resched();
 			continue;
 		}
 		rcu_read_lock();

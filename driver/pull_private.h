@@ -29,7 +29,8 @@ struct omx_rndv;
 
 /*
  * References: one while it is in progress, given up by who concludes it, and
- * one of each of its works while that is queued or runs.
+ * one of each of its works while that is queued or runs, which page_in also
+ * does without being queued.
  */
 struct omx_pull {
 	u32 id;
@@ -63,7 +64,7 @@ struct omx_pull {
 	u8 backoff;
 	struct timer_list timer;
 
-	bool paging;			/* page_in is queued or runs */
+	bool paging;			/* page_in is queued, runs, or is about to */
 	bool late;			/* frames that are taken now were parked */
 	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
 	bool bet;			/* the first block was asked for without its pages */

@@ -91,7 +91,8 @@ omx_return_t omx_get_memory_mode(omx_endpoint_t ep, omx_memory_mode_t *mode);
 /*
  * omx_isend, omx_issend and omx_irecv with a mode for this one message:
  * what a program waits for at once gains from overlap, what it computes
- * beside may not.
+ * beside may not.  With pin and overlap the call lasts as long as the pages take,
+ * or the one that finds the message to receive.
  */
 omx_return_t omx_isend_mode(omx_endpoint_t ep, void *buffer, size_t length,
 			    omx_endpoint_addr_t dest, uint64_t match_info,

@@ -66,7 +66,7 @@ struct trace_side {
 	uint32_t endpoint, session;
 	char space[24];
 	uint64_t address;
-	uint32_t page_ins;	/* steps of the driver's page-in work */
+	uint32_t page_ins;	/* steps of the driver's page-in */
 	uint32_t faulted;	/* pages that were not resident */
 	uint32_t pinned;
 	uint32_t prepared;	/* of both, before the transfer could begin */
