@@ -395,6 +395,7 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 	u64 address = address_of(wanted, from);
 	long got;
 
+	/* Fast, but it would wait for whoever serves a userfaultfd. */
 	if (current->mm == mm) {
 		got = pin_user_pages_fast(address, count, flags | FOLL_NOFAULT, page);
 		if (got > 0)

@@ -127,6 +127,7 @@ static bool step_to_pin(struct omx_pull *pull, u64 *offset, u64 *length)
 	*offset = pull->pinned;
 	*length = min(omx_fault_step(), pull->length - *offset);
 	pull->pinned += *length;
+	pull->paged = max(pull->paged, pull->pinned);
 	return true;
 }
 
@@ -187,7 +188,7 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 	return true;
 }
 
-/* False: page_in has done what it was queued for. */
+/* False: page_in has nothing to do. */
 static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
 	*ahead = false;
@@ -216,6 +217,8 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	struct sk_buff_head parked;
 	struct sk_buff *skb;
 
+	if (skb_queue_empty(&pull->parked))
+		return;
 	omx_copies_wait(&pull->copies);		/* part of a frame may have had its page */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
@@ -242,8 +245,8 @@ static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 	pull->dropped = 0;
 }
 
-/* Pages have come: goes on with the transfer unless that has ended. */
-static void end_step(struct omx_pull *pull)
+/* Goes on with the transfer unless that has ended.  stepped: pages have come. */
+static void go_on(struct omx_pull *pull, bool stepped)
 {
 	struct sk_buff_head out;
 
@@ -252,9 +255,11 @@ static void end_step(struct omx_pull *pull)
 	local_bh_disable();
 	spin_lock(&pull->lock);
 	if (pull->state == OMX_PULL_ACTIVE) {
-		take_parked(pull, &out);
-		if (pull->dropped && skb_queue_empty(&pull->parked))
-			ask_for_dropped(pull, &out);
+		if (stepped) {
+			take_parked(pull, &out);
+			if (pull->dropped && skb_queue_empty(&pull->parked))
+				ask_for_dropped(pull, &out);
+		}
 		omx_pull_ask(pull, omx_pull_now_us(), &out);
 	}
 	omx_pull_unlock_and_go_on(pull, &out);
@@ -276,7 +281,7 @@ void omx_pull_page_in(struct work_struct *work)
 			(pull->region, offset, length, OMX_REGION_WRITE);
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
-			end_step(pull);
+			go_on(pull, true);
 			continue;
 		}
 		rcu_read_lock();
@@ -284,6 +289,6 @@ void omx_pull_page_in(struct work_struct *work)
 		rcu_read_unlock();
 	}
 	/* What it was to wait for others may have brought. */
-	end_step(pull);
+	go_on(pull, false);
 	omx_pull_put(pull);
 }
