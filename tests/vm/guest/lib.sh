@@ -41,13 +41,18 @@ kill_group() {
 
 # An endpoint may live a moment longer than its process: try for 2 s.
 unload_module() {
+	local said
+	said=$(remove_module) || problem "the module cannot be unloaded: $said"
+}
+
+remove_module() {
 	local try said
-	module_loaded || return 0
 	for ((try = 0; try < 20; try++)); do
+		module_loaded || return 0
 		said=$(rmmod omx 2>&1) && return
 		sleep 0.1
 	done
-	problem "the module cannot be unloaded: $said"
+	echo "$said"
 	return 1
 }
 

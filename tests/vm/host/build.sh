@@ -7,7 +7,10 @@
 
 jobs=$(nproc)
 
+# $LAB_BUILT is a driver's directory: a check that runs the lab many times says
+# that it has built all parts already.
 build_all() {
+	[ "${LAB_BUILT:-}" != "$driver_build" ] || return 0
 	locked "$build/lock" build_parts
 }
 
@@ -53,7 +56,6 @@ build_driver() {
 build_modules() {
 	local module modules=(memory/engine)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
-	modules_build=$build/modules-$kver
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"
 		loudly "the tests' $module" make -C "$headers" "${kernel_make[@]}" \

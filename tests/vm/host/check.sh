@@ -1,70 +1,98 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # ./lab check: static checks, unit tests, and the tests of tests/vm/cases.
-#
-# A test there is an executable file; it passes with status 0, is skipped
-# with 77 (its last line says why). Comments in it say how it is run:
-#	# lab: --nodes 4 --netem 'loss 5%'	options of lab run
-#	# timeout: 60				seconds, 120 if not said
-#	# needs: --debug			a kernel that it uses by itself
-# Several "# lab:" lines are several runs. "# lab: --host" runs the test on
-# this machine instead of in a guest, with $LAB the lab's path.
+# Several workers take jobs from one list until none is left; cases.sh says
+# what the tests in guests are, results.sh what becomes of their results.
 
 usage_check() {
 	cat <<END
-usage: ./lab check [--debug] [GROUP...]
+usage: ./lab check [--all | --debug] [GROUP...]
 
-Runs all tests, or those of the groups: $(groups).
-The last line is "N passed, N failed, N skipped"; logs are in build/logs.
-The first time it builds the other kernels that they run in, which takes up to
-half an hour; what needs one that cannot be had is skipped.
+Runs each test once on the stock kernel, or only those of the groups:
+$(groups).
+The last line is "N passed, N failed, N skipped". The logs are in build/logs.
 
+  --all      every test with all of its options and its long form, on every
+             kernel and Open MPI; builds the other kernels the first time,
+             which takes up to half an hour. What needs a kernel that cannot
+             be had is skipped.
   --debug    only what runs in guests with the stock kernel, but with one that
-             checks itself, which is built at first, and the proof that it
-             does; tests have $debug_slowness times the time
+             checks itself, which is built the first time, and the proof that
+             it does. Tests have $debug_slowness times the time.
+
+LAB_WORKERS is how many jobs run at once: $(worker_count).
 END
 }
 
 cases=${LAB_CASES:-$vm/cases}
-passed=0 failed=0 skipped=0
+check_everything=no
 
 groups() {
 	[ -n "${LAB_CASES:-}" ] || [ "$default_debug" = yes ] || printf 'build unit '
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
+worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
+
 cmd_check() {
-	local group list
+	local list
 	case ${1:-} in
+	--all) check_everything=yes && shift ;;
 	--debug) default_debug=yes && shift ;;
 	-h | --help) usage_check && return ;;
 	-*) usage_error "unknown option $1" ;;
 	esac
 	list=("$@")
 	[ $# -gt 0 ] || read -ra list <<<"$(groups)"
-	for group in "${list[@]}"; do
+	check_arguments "${list[@]}"
+	prepare_check
+	list_jobs "${list[@]}"
+	build_kernels
+	run_workers
+	fail_lost_runs
+	summarize
+}
+
+check_arguments() {
+	local group
+	number LAB_WORKERS "$(worker_count)" 1 64 >/dev/null
+	for group in "$@"; do
 		[[ " $(groups) " = *" $group "* ]] || usage_error "there is no group $group"
 	done
-	prepare_check
-	build_kernels "${list[@]}"
-	for group in "${list[@]}"; do
-		check_group "$group"
-	done
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
 
 prepare_check() {
+	export LAB_ALL=$check_everything
 	default_options
 	ensure_packages "${packages[@]}" "${packages_check[@]}" \
 		"${packages_mpi[@]}" "${packages_mpi_check[@]}"
 	mkdir -p "$build/runs"
 	logs=$(mktemp -d "$build/runs/check.XXXXXX")
 	chmod 755 "$logs"
+	mkdir "$logs/claimed" "$logs/guests"
+	: >"$logs/results"
 	[ -n "${LAB_CASES:-}" ] || ln -sfn "${logs#"$build/"}" "$build/logs"
 	ensure_kernel
 	build_all
-	built_for=" $kver "
+	export LAB_BUILT=$driver_build
+}
+
+# $logs/jobs: what does not need a guest, then the options of guests, the most
+# frequent ones last: all workers can share in those.
+list_jobs() {
+	local group
+	for group in "$@"; do
+		case $group in
+		build) printf 'static %s\n' "${static_checks[@]}" ;;
+		unit) echo 'unit all' ;;
+		*) list_runs "$group" >>"$logs/runs" ;;
+		esac
+	done >"$logs/jobs"
+	[ -e "$logs/runs" ] || : >"$logs/runs"
+	awk -F '\t' '$4 == "--host" { print $3, "host", $1 }' "$logs/runs" |
+		sort -rn | cut -d ' ' -f 2- >>"$logs/jobs"
+	awk -F '\t' '$4 != "--host" { n[$4]++ } END { for (o in n) print n[o], "guests", o }' \
+		"$logs/runs" | sort -n | cut -d ' ' -f 2- >>"$logs/jobs"
 }
 
 # What takes minutes is built where it can be seen.
@@ -73,74 +101,81 @@ build_kernels() {
 	while read -r options; do
 		set_options "$options"
 		(ensure_kernel </dev/null) || say "what needs $options is skipped"
-	done < <(kernels_of "$@" | sort -u)
+	done < <(kernels_needed | sort -u)
 	default_options
 }
 
-kernels_of() {
-	local group
+kernels_needed() {
+	local file
 	[ "$default_debug" = no ] || { echo --debug && return; }
-	for group in "$@"; do
-		[ ! -d "$cases/$group" ] || grep -hE '^# (lab|needs):' "$cases/$group"/* 2>/dev/null |
-			grep -oE -- '--debug|--kernel [0-9.]+'
+	{
+		cut -f 4 "$logs/runs"
+		cut -f 2 "$logs/runs" | sort -u | while read -r file; do
+			grep -h '^# needs:' "$file"
+		done
+	} | grep -oE -- '--debug|--kernel [0-9.]+'
+}
+
+# ---- workers ----
+
+run_workers() {
+	local i
+	for ((i = 1; i <= $(worker_count); i++)); do
+		work "$i" </dev/null &
+		pids+=($!)
+	done
+	wait "${pids[@]}" || true
+	pids=()
+}
+
+# A worker that is told to end takes its guest along.
+work() {
+	worker=$1
+	trap 'exit 143' TERM
+	pids=() job=
+	while choose_job; do
+		run_job
 	done
 }
 
-check_group() {
-	say "group $1"
-	case $1 in
-	build) check_build ;;
-	unit) check_unit ;;
-	*) check_cases "$1" ;;
-	esac
-}
-
-# result NAME STATUS SECONDS LOG [LABEL]; SECONDS may be empty
-result() {
-	local shown="$1${5:+ [$5]}" time=${3:+ ($3 s)}
-	case $2 in
-	0)
-		passed=$((passed + 1))
-		echo "PASS $shown$time"
-		;;
-	77)
-		skipped=$((skipped + 1))
-		echo "SKIP $shown: $(tail -n 1 "$4")"
-		;;
-	*)
-		failed=$((failed + 1))
-		echo "FAIL $shown$time: status $2"
-		last_words "$4" | sed 's/^/    /'
+run_job() {
+	case $job in
+	'static '*) check_static "${job#static }" ;;
+	unit*) check_unit ;;
+	'host '*) run_on_host "${job#host }" ;;
+	'guests '*)
+		run_in_guest "${job#guests }"
+		rm -rf "$logs/guests/$worker.serves"
 		;;
 	esac
 }
 
-# The end of each part of a log: what the test said, then the kernel's log,
-# then the guest's, as far as they are there.
-last_words() {
-	awk -v most=20 '
-		function flush(i) {
-			for (i = n > most ? n - most : 0; i < n; i++)
-				print line[i]
-			n = 0
-			most = 40
-		}
-		/^--- (kernel log|guest)$/ { flush(); print; next }
-		{ line[n++] = $0 }
-		END { flush() }' "$1" | tr -d '\r'
+# Sets job; false if nothing is left to do.
+choose_job() {
+	job=
+	locked "$logs/jobs.lock" take_job
+	[ -n "$job" ]
 }
 
-# on_host NAME CMD...: a test that needs no guest.
-on_host() {
-	local name=$1 status=0 begin=$EPOCHREALTIME
-	mkdir -p "$(dirname "$logs/$name")"
-	("${@:2}") >"$logs/$name.log" 2>&1 </dev/null || status=$?
-	result "$name" "$status" "$(since "$begin")" "$logs/$name.log"
+take_job() {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'guests '*) joins_guests "${line#guests }" || continue ;;
+		*) claim "${line#host }" || continue ;;
+		esac
+		job=$line
+		return
+	done <"$logs/jobs"
 }
 
-since() {
-	local now=$EPOCHREALTIME
-	awk -v a="$1" -v b="$now" 'BEGIN { printf "%.1f", b - a }'
+# Another guest is worth its boot if there are enough tests for it.
+joins_guests() {
+	local left guests
+	left=$(unclaimed "$1" | wc -l)
+	guests=$(cat "$logs"/guests/*.serves 2>/dev/null | grep -cxF -- "options $1" || true)
+	[ "$left" -gt $((4 * guests)) ] || return
+	echo "options $1" >"$logs/guests/$worker.serves"
 }
 
 # ---- unit tests: automake's own, counted here ----
@@ -165,169 +200,4 @@ unit_result() {
 	esac
 	log=$(find "$build/user" -path "*/${name%% *}.log" -newer "$logs/unit" | head -n 1)
 	result "unit/$name" "$status" "" "${log:-/dev/null}"
-}
-
-# ---- tests in guests ----
-
-# One line per run of a test: options, group/name, file, timeout.
-list_runs() {
-	local file options limit
-	for file in "$cases/$1"/*; do
-		[ -f "$file" ] && [ -x "$file" ] || continue
-		limit=$(sed -n 's/^# timeout: *//p' "$file" | head -n 1)
-		{ grep '^# lab:' "$file" || echo '# lab:'; } | sed 's/^# lab: *//' |
-			while read -r options; do
-				is_of_this_check "$file" "$options" || continue
-				printf '%s\t%s\t%s\t%s\n' "$options" "$1/$(basename "$file" .sh)" \
-					"$file" "$(limit_with "$options" "${limit:-120}")"
-			done
-	done
-}
-
-# On the host check --debug only runs what proves its own kernel, which takes
-# minutes and is left out otherwise.
-is_of_this_check() {
-	local proves_debug=no
-	if [ "$2" = --host ]; then
-		! grep -q '^# needs: --debug' "$1" || proves_debug=yes
-		[ "$proves_debug" = "$default_debug" ]
-	else
-		[ "$default_debug" = no ] || [[ $2 != *--kernel* && $2 != *--debug* ]]
-	fi
-}
-
-limit_with() {
-	case $default_debug$1 in
-	yes* | *--debug*) echo $(($2 * debug_slowness)) ;;
-	*) echo "$2" ;;
-	esac
-}
-
-check_cases() {
-	local all options
-	all=$(list_runs "$1")
-	while read -r options; do
-		mapfile -t pending < <(awk -F '\t' -v o="$options" '$1 == o' <<<"$all")
-		if [ "$options" = --host ]; then
-			run_on_host
-		else
-			run_in_guests "$1" "$options"
-		fi
-	done < <(cut -f 1 <<<"$all" | sort -u)
-}
-
-run_on_host() {
-	local run name file limit
-	for run in "${pending[@]}"; do
-		IFS=$'\t' read -r _ name file limit <<<"$run"
-		LAB=$top/lab LAB_OUT=$logs/$name on_host "$name" timeout -k 5 "$limit" "$file"
-	done
-}
-
-# Guests until every pending test has a result: one that fails may leave its
-# guest in disorder, or dead, and then the others get a new one.
-run_in_guests() {
-	local guest=0
-	while [ "${#pending[@]}" -gt 0 ]; do
-		guest=$((guest + 1))
-		run_pending "$1" "$2" "$logs/$1/guest$guest${2//[^a-z0-9]/}"
-	done
-}
-
-# A list with an empty field first: read would take the tab for a space.
-field() { cut -f "$2" <<<"$1"; }
-
-run_pending() {
-	local group=$1 options=$2 log=$3 status=0 run started=''
-	set_options "$options"
-	mkdir -p "$logs/$group"
-	: >"$log.list"
-	use_kernel 2>"$log.log" || status=$?
-	if [ "$status" != 0 ]; then
-		fail_pending "$status" "$log.log" "$options"
-		return
-	fi
-	opt_timeout=60
-	for run in "${pending[@]}"; do
-		field "$run" 2-4 >>"$log.list"
-		opt_timeout=$((opt_timeout + $(field "$run" 4) + 10))
-	done
-	run_guest "$logs" / /run/lab/run/guest/run-tests "/run/lab/out/${log#"$logs/"}.list" \
-		> >(tee "$log.events" | show_results "$options") 2>"$log.log" || status=$?
-	wait $!
-	count_results "$log.events"
-	started=$(unfinished "$log.events")
-	cut -d ' ' -f 2 "$log.events" | sort -u >"$log.seen"
-	if [ -n "$started" ]; then
-		{ echo '--- guest' && cat "$log.log"; } >>"$logs/$started/log"
-		result "$started" "$status" "" "$logs/$started/log" "$options"
-	elif [ ! -s "$log.events" ]; then
-		# no test began, and none would
-		fail_pending "$status" "$log.log" "$options"
-		return
-	elif [ "$status" != 0 ] && ! grep -qE '^done [^ ]+ (1|[2-9]|[1-9][0-9]+) ' "$log.events"; then
-		result "$group/end-of-guest" "$status" "" "$log.log" "$options"
-	fi
-	drop_pending "$log.seen"
-}
-
-# One that takes minutes to build is used if it is there.
-use_kernel() {
-	(LAB_CACHED_KERNELS=y ensure_kernel) || return
-	ensure_kernel
-	[[ $built_for = *" $kver "* ]] || (build_all) || return
-	built_for+="$kver "
-}
-
-set_options() {
-	local words
-	default_options
-	mapfile -t words < <(xargs -n 1 printf '%s\n' <<<"$1")
-	[ -n "${words[*]}" ] || words=()
-	set -- "${words[@]}"
-	while [ $# -gt 0 ]; do
-		take_option "$@"
-		shift "$taken"
-	done
-	check_options
-}
-
-# Prints each result as it comes; counting is for the shell that survives.
-show_results() {
-	local word name status seconds
-	while read -r word name status seconds; do
-		[ "$word" != done ] || result "$name" "$status" "$seconds" "$logs/$name/log" "$1"
-	done
-}
-
-count_results() {
-	local word status
-	while read -r word _ status _; do
-		[ "$word" = done ] || continue
-		case $status in
-		0) passed=$((passed + 1)) ;;
-		77) skipped=$((skipped + 1)) ;;
-		*) failed=$((failed + 1)) ;;
-		esac
-	done <"$1"
-}
-
-unfinished() {
-	awk '$1 == "start" { name = $2 } $1 == "done" { name = "" } END { print name }' "$1"
-}
-
-fail_pending() {
-	local run
-	for run in "${pending[@]}"; do
-		result "$(field "$run" 2)" "$1" "" "$2" "$3"
-	done
-	pending=()
-}
-
-drop_pending() {
-	local run rest=()
-	for run in "${pending[@]}"; do
-		grep -qxF "$(field "$run" 2)" "$1" || rest+=("$run")
-	done
-	pending=("${rest[@]}")
 }

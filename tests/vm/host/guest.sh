@@ -54,7 +54,7 @@ make_run_directory() {
 snapshot_build() {
 	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
 	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
-	[ -z "${modules_build:-}" ] || find "$modules_build" -name '*.ko' -exec cp -t "$run" {} +
+	[ ! -d "$modules_build" ] || find "$modules_build" -name '*.ko' -exec cp -t "$run" {} +
 }
 
 write_config() {
@@ -71,6 +71,7 @@ write_config() {
 		module=$opt_module
 		debug=$opt_debug
 		timeout=$opt_timeout
+		all='${LAB_ALL:-no}'
 		processors=$processors
 		kernel_modules='$kernel/lib/modules/$kver'
 		installed='$build/root'

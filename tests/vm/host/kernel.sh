@@ -27,7 +27,8 @@ find_kver() {
 }
 
 # Sets kver, kernel (a directory of the cache), kernel_image for QEMU, headers,
-# and kernel_make, which is what a build of the driver is to say to these.
+# kernel_make, which is what a build of the driver is to say to these, and the
+# directories where the driver and the tests' modules are built.
 ensure_kernel() {
 	kernel_make=()
 	driver_build=$build/driver-
@@ -37,6 +38,7 @@ ensure_kernel() {
 	7.2.no) ensure_uml ;;
 	esac
 	driver_build+=$kver
+	modules_build=$build/modules-$kver
 }
 
 ensure_debian_kernel() {

@@ -7,11 +7,9 @@
 style_exceptions=LINUX_VERSION_CODE,CONSTANT_COMPARISON,COMPLEX_MACRO,BRACKET_SPACE
 style_exceptions+=,MACRO_WITH_FLOW_CONTROL
 
-check_build() {
-	on_host build/driver-warnings driver_warnings
-	on_host build/driver-style driver_style
-	on_host build/shell-scripts shell_scripts
-}
+static_checks=(driver-warnings driver-style shell-scripts)
+
+check_static() { on_host "build/$1" "${1//-/_}"; }
 
 # sparse on every file, warnings are errors; silence is success.
 driver_warnings() {
