@@ -81,11 +81,18 @@ build_user() {
 
 make_user() {
 	[ -e "$top/configure" ] || (cd "$top" && autoreconf -fi) || return
+	forget_other_place
 	mkdir -p "$build/user"
 	configured || configure_user || return
 	make -C "$build/user" -j"$jobs" &&
 		make -C "$build/user" -s install &&
 		make -C "$build/user" -s install-tests
+}
+
+# Libtool and make write down where the checkout is: one that was copied or
+# moved is built again.
+forget_other_place() {
+	[ "$(cat "$build/user/place" 2>/dev/null)" = "$top" ] || rm -rf "$build/user" "$build/root"
 }
 
 # Once more when Open MPI, which adds parts, has come or gone.
@@ -95,7 +102,7 @@ configured() {
 
 configure_user() {
 	(cd "$build/user" && ../../configure --quiet --prefix="$build/root") &&
-		mpi_here >"$build/user/mpi"
+		mpi_here >"$build/user/mpi" && echo "$top" >"$build/user/place"
 }
 
 mpi_here() {
