@@ -2,15 +2,14 @@
 #include "helper.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "driver.h"
 #include "environment.h"
 #include "progress.h"
+#include "thread.h"
 
-/* Mostly untouched; the unexpected handler may run on it. */
-#define STACK_SIZE	(256 * 1024)
 #define ERROR_PAUSE_NS	10000000
 
 static int sleep_in_driver(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
@@ -78,33 +77,16 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Signals are the program's business: the thread inherits a full mask. */
-static int create_thread(struct omx__endpoint *ep, const pthread_attr_t *attributes)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&ep->helper, attributes, run, ep);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err;
-}
-
 void omx__helper_start(struct omx__endpoint *ep)
 {
-	pthread_attr_t attributes;
 	int err;
 
 	ep->helper_settled = true;
 	if (!omx__settings.progress_thread)
 		return;
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	err = create_thread(ep, &attributes);
-	pthread_attr_destroy(&attributes);
+	err = omx__thread_start(&ep->helper, run, ep);
 	if (err)
-		omx__verbose("no progress thread: error %d", err);
+		omx__verbose("no progress thread: %s", strerror(-err));
 	ep->helper_running = !err;
 }
 
