@@ -7,10 +7,14 @@ set -eu
 top=$(dirname "$LAB")
 # The kernel that the lab runs, whose headers are here.
 for driver in "$top"/build/driver-6.1*; do kernel=${driver##*/driver-}; done
-copy=$top/build/driver-debug
+# Built as the static checks build it, so that it is built once.
+copy=$top/build/check-driver
 mkdir -p "$copy"
-cp -ru --preserve=timestamps "$top/driver/." "$copy/"
-make -s -C "/usr/src/linux-headers-$kernel" M="$copy" OMX_DEBUG=1 modules
+(
+	flock 9
+	cp -ru --preserve=timestamps "$top/driver/." "$copy/"
+	make -s -C "/usr/src/linux-headers-$kernel" M="$copy" OMX_DEBUG=1 KCFLAGS=-Werror modules
+) 9>"$copy.lock"
 
 # shellcheck disable=SC2016 # for the guest's shell
 "$LAB" run bash -euc '
