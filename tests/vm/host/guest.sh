@@ -117,10 +117,12 @@ guest_arguments() {
 }
 
 qemu_arguments() {
+	tsc_argument=
+	[ "$accelerator" != tcg ] || find_tsc_argument
 	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
 		-kernel "$kernel_image" -initrd "$initramfs"
-		-append "$(kernel_arguments) lab.machine=$m"
+		-append "$(kernel_arguments) $tsc_argument lab.machine=$m"
 		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
 		-device virtio-rng-pci)
 	# shellcheck disable=SC2054 # commas are QEMU's
