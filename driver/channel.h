@@ -14,6 +14,7 @@
 #ifndef OMX_CHANNEL_H
 #define OMX_CHANNEL_H
 
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
@@ -70,7 +71,7 @@ struct omx_channel {
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
-	unsigned long retransmit_at;	/* jiffies; valid while packets are unacked */
+	u64 retransmit_at;		/* us; valid while packets are unacked */
 	unsigned long probed;		/* jiffies */
 
 	struct list_head rndvs;		/* large sends waiting for their notify */
@@ -84,7 +85,7 @@ struct omx_channel {
 
 /* What a packet's skb->cb says while the channel keeps it. */
 struct omx_packet_cb {
-	unsigned long sent;	/* jiffies */
+	u64 sent;		/* us */
 	u32 seq;
 	bool resent;		/* its round trip is ambiguous (Karn) */
 	bool charged;		/* counted in ep->held */
@@ -94,6 +95,11 @@ static inline struct omx_packet_cb *omx_packet_cb(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct omx_packet_cb) > sizeof(skb->cb));
 	return (struct omx_packet_cb *)skb->cb;
+}
+
+static inline u64 omx_channel_now_us(void)
+{
+	return ktime_to_us(ktime_get());
 }
 
 /* ---- channel.c: process context ---- */
@@ -150,6 +156,10 @@ void omx_channel_timer(struct timer_list *timer);
 /* ch->lock held; packets to send once it is released are put on `out`. */
 void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out);
 void omx_channel_retransmit(struct omx_channel *ch, u32 seq, struct sk_buff_head *out);
+/* Packets have arrived: as many times two of those that are lost go out. */
+void omx_channel_recover(struct omx_channel *ch, int arrived, struct sk_buff_head *out);
+/* From now on, if packets are in flight. */
+void omx_channel_start_timeout(struct omx_channel *ch);
 void omx_channel_add_ack(struct omx_channel *ch, u8 flags, struct sk_buff_head *out);
 void omx_channel_arm(struct omx_channel *ch, unsigned long when);
 /* ch->lock not held. */

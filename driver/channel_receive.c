@@ -97,7 +97,8 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 			continue;
 		cb = omx_packet_cb(skb);
 		if (!count && !cb->resent)
-			omx_rtt_sample(&ch->rtt, jiffies_to_usecs(jiffies - cb->sent));
+			omx_rtt_sample(&ch->rtt, min_t(u64, omx_channel_now_us() - cb->sent,
+						       U32_MAX));
 		part_with(ch, skb, freed);
 	}
 }
@@ -161,8 +162,10 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 	}
 	if (newly) {
 		mark_acked(ch, first, newly, freed);
-		ch->retransmit_at = jiffies +
-			usecs_to_jiffies(omx_rtt_timeout_us(&ch->rtt));
+		ch->rtt.backoff = 0;
+		omx_channel_recover(ch, newly, out);
+		if (omx_tx_in_flight(&ch->tx))
+			omx_channel_start_timeout(ch);
 	}
 	if (opened)
 		retransmit_refused(ch, out);
@@ -175,10 +178,11 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 		      struct sk_buff_head *out)
 {
+	u64 again = ch->rtt.srtt + jiffies_to_usecs(2);
 	struct omx_packet_cb *cb;
 	u32 seq, highest;
 
-	omx_tx_sacked(&ch->tx, ack, sack);
+	omx_channel_recover(ch, omx_tx_sacked(&ch->tx, ack, sack), out);
 	highest = omx_tx_highest(&ch->tx);
 	for (seq = ch->tx.acked + 1; (s32)(highest - seq) >= REORDER; seq++) {
 		struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
@@ -186,8 +190,7 @@ static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 		if (!skb || !omx_tx_is_missing(&ch->tx, seq))
 			continue;
 		cb = omx_packet_cb(skb);
-		if (cb->resent && time_before(jiffies, cb->sent + 2 +
-					      usecs_to_jiffies(ch->rtt.srtt)))
+		if (cb->resent && omx_channel_now_us() < cb->sent + again)
 			continue;
 		omx_channel_retransmit(ch, seq, out);
 		omx_count(ch->ep->iface, RETRANSMIT_SACK);

@@ -9,7 +9,6 @@
 #include "send.h"
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
-#define RETRANSMIT_MAX	4		/* packets sent again by one timeout */
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
@@ -40,9 +39,13 @@ void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 		mod_timer(&ch->timer, when);
 }
 
-static unsigned long retransmit_delay(const struct omx_channel *ch)
+void omx_channel_start_timeout(struct omx_channel *ch)
 {
-	return usecs_to_jiffies(omx_rtt_timeout_us(&ch->rtt));
+	u32 delay = omx_rtt_timeout_us(&ch->rtt);
+
+	lockdep_assert_held(&ch->lock);
+	ch->retransmit_at = omx_channel_now_us() + delay;
+	omx_channel_arm(ch, jiffies + usecs_to_jiffies(delay));
 }
 
 void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
@@ -72,7 +75,7 @@ static void send_clone(struct omx_channel *ch, struct sk_buff *skb,
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	omx_packet_cb(skb)->sent = jiffies;
+	omx_packet_cb(skb)->sent = omx_channel_now_us();
 	if (clone)
 		__skb_queue_tail(out, clone);
 	/* else: as good as lost on the wire, the timer sends it again */
@@ -87,8 +90,7 @@ void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out)
 		ch->pending_bytes -= skb->truesize;
 		if (!omx_tx_in_flight(&ch->tx)) {
 			omx_channel_wake_up(ch);
-			ch->retransmit_at = jiffies + retransmit_delay(ch);
-			omx_channel_arm(ch, ch->retransmit_at);
+			omx_channel_start_timeout(ch);
 		}
 		number(ch, skb);
 		omx_packet_cb(skb)->resent = false;
@@ -107,7 +109,25 @@ void omx_channel_retransmit(struct omx_channel *ch, u32 seq,
 	if (!skb)
 		return;
 	omx_packet_cb(skb)->resent = true;
+	omx_tx_sent_again(&ch->tx, seq);
 	send_clone(ch, skb, out);
+}
+
+/* Sends up to `count` of the packets that a timeout took for lost. */
+static void resend_lost(struct omx_channel *ch, int count, struct sk_buff_head *out)
+{
+	u32 seq;
+
+	while (count-- > 0 && omx_tx_first_lost(&ch->tx, &seq)) {
+		omx_channel_retransmit(ch, seq, out);
+		omx_count(ch->ep->iface, RETRANSMIT_TIMEOUT);
+	}
+}
+
+void omx_channel_recover(struct omx_channel *ch, int arrived, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	resend_lost(ch, OMX_RESEND_PER_ACK * arrived, out);
 }
 
 void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
@@ -203,23 +223,22 @@ static bool peer_is_lost(const struct omx_channel *ch)
 	       time_after(jiffies, ch->heard + ch->ep->timeout);
 }
 
-static void retransmit_oldest(struct omx_channel *ch, struct sk_buff_head *out)
+/* Nothing was acknowledged for too long. */
+static void time_out(struct omx_channel *ch, struct sk_buff_head *out)
 {
-	u32 seq = ch->tx.acked + 1;
-	int left = RETRANSMIT_MAX;
-
-	for (; left && seq != ch->tx.next; seq++) {
-		if (!omx_tx_is_missing(&ch->tx, seq))
-			continue;
-		omx_channel_retransmit(ch, seq, out);
-		omx_count(ch->ep->iface, RETRANSMIT_TIMEOUT);
-		left--;
-		if (ch->rtt.backoff)
-			break;		/* still no answer: one probe is enough */
-	}
+	omx_tx_timeout(&ch->tx);
+	resend_lost(ch, 1, out);
 	if (ch->rtt.backoff < 16)
 		ch->rtt.backoff++;
-	ch->retransmit_at = jiffies + retransmit_delay(ch);
+	ch->retransmit_at = omx_channel_now_us() + omx_rtt_timeout_us(&ch->rtt);
+}
+
+/* When the timer has to run for the packets in flight. */
+static unsigned long retransmit_jiffies(const struct omx_channel *ch)
+{
+	s64 left = ch->retransmit_at - omx_channel_now_us();
+
+	return jiffies + usecs_to_jiffies(clamp_t(s64, left, 1, OMX_RTO_MAX_US));
 }
 
 /* Returns when to look again, or false: nothing is under way. */
@@ -241,10 +260,10 @@ static bool timer_work(struct omx_channel *ch, unsigned long *next,
 		}
 	}
 	if (omx_tx_in_flight(&ch->tx)) {
-		if (time_after_eq(now, ch->retransmit_at))
-			retransmit_oldest(ch, out);
-		if (!active || time_before(ch->retransmit_at, *next))
-			*next = ch->retransmit_at;
+		if (omx_channel_now_us() >= ch->retransmit_at)
+			time_out(ch, out);
+		if (!active || time_before(retransmit_jiffies(ch), *next))
+			*next = retransmit_jiffies(ch);
 		active = true;
 	}
 	return active;

@@ -12,6 +12,7 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->acked = 0;
 	tx->limit = OMX_WINDOW;
 	tx->sacked = 0;
+	tx->lost = 0;
 }
 
 bool omx_tx_may_send(const struct omx_tx_state *tx)
@@ -36,6 +37,7 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		return 0;
 	tx->acked = ack;
 	tx->sacked = newly < 64 ? tx->sacked >> newly : 0;
+	tx->lost = newly < 64 ? tx->lost >> newly : 0;
 	if ((s32)(limit - tx->limit) > 0) {
 		*opened = (s32)(tx->next - 1 - tx->limit) > 0;
 		tx->limit = limit;
@@ -43,18 +45,21 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	return newly;
 }
 
-void omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
+int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
 {
 	u32 beyond = tx->next - 1 - ack;	/* in flight behind ack */
 
 	if (ack != tx->acked)
-		return;
+		return 0;
 	/* Bits for packets that were never sent are a lie: ignore them. */
 	if (beyond < 2)
-		return;
+		return 0;
 	if (beyond - 1 < 64)
 		sack &= (1ULL << (beyond - 1)) - 1;
+	sack &= ~tx->sacked;
 	tx->sacked |= sack;
+	tx->lost &= ~(sack << 1);
+	return hweight64(sack);
 }
 
 bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq)
@@ -69,6 +74,27 @@ bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq)
 u32 omx_tx_highest(const struct omx_tx_state *tx)
 {
 	return tx->acked + (tx->sacked ? fls64(tx->sacked) + 1 : 0);
+}
+
+void omx_tx_timeout(struct omx_tx_state *tx)
+{
+	u32 in_flight = omx_tx_in_flight(tx);
+	u64 sent = in_flight < 64 ? (1ULL << in_flight) - 1 : ~0ULL;
+
+	tx->lost = sent & ~(tx->sacked << 1);
+}
+
+bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
+{
+	if (!tx->lost)
+		return false;
+	*seq = tx->acked + 1 + __ffs64(tx->lost);
+	return true;
+}
+
+void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq)
+{
+	tx->lost &= ~(1ULL << (seq - tx->acked - 1));
 }
 
 bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow)

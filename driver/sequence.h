@@ -19,6 +19,7 @@ struct omx_tx_state {
 	u32 acked;		/* everything up to here has arrived */
 	u32 limit;		/* the receiver takes packets up to here */
 	u64 sacked;		/* bit i: acked + 2 + i has arrived */
+	u64 lost;		/* bit i: acked + 1 + i is lost and not sent again yet */
 };
 
 struct omx_rx_state {
@@ -31,7 +32,7 @@ struct omx_rx_state {
 struct omx_rtt {
 	u32 srtt;		/* 0: no sample yet */
 	u32 rttvar;
-	u8 backoff;		/* doublings since the last answer */
+	u8 backoff;		/* timeouts since the last progress */
 };
 
 #define OMX_RTO_MIN_US		20000	/* delayed acks take up to two ticks */
@@ -61,11 +62,25 @@ bool omx_tx_may_send(const struct omx_tx_state *tx);
  */
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened);
-void omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack);
+/* Returns how many packets it newly covers. */
+int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack);
 /* In flight, and neither acked nor selectively acked. */
 bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq);
 /* Highest selectively acked packet, or acked. */
 u32 omx_tx_highest(const struct omx_tx_state *tx);
+
+/*
+ * Recovery as in TCP's slow start.  A timeout takes everything in flight for
+ * lost and sends the first packet again; every packet that then arrives lets
+ * OMX_RESEND_PER_ACK lost ones go, so that their number doubles with each
+ * round trip.
+ */
+#define OMX_RESEND_PER_ACK	2
+
+void omx_tx_timeout(struct omx_tx_state *tx);
+/* The first lost packet, which the caller sends again.  False: there is none. */
+bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq);
+void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq);
 
 bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow);
 void omx_rx_start(struct omx_rx_state *rx, u16 flow);
@@ -76,7 +91,7 @@ void omx_rx_keep(struct omx_rx_state *rx, u32 seq);
 bool omx_rx_advance(struct omx_rx_state *rx);
 
 void omx_rtt_sample(struct omx_rtt *rtt, u32 us);
-/* Doubled with every timeout in a row. */
+/* Doubled with every timeout since the last packet that was acknowledged. */
 u32 omx_rtt_timeout_us(const struct omx_rtt *rtt);
 
 #endif

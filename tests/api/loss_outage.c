@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The client's link is down for 0.7 s while it sends 60 messages of one
+ * frame: all of them must have arrived, intact and in order, 2 s after the
+ * link is up again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common.h"
+
+#define MESSAGES	60
+#define LENGTH		1000
+#define OUTAGE_MS	700
+#define LIMIT		2.0		/* seconds */
+#define ANSWER		(CONTROL + 100)
+
+static void command(const char *text)
+{
+	int status = system(text);
+
+	CHECK(!status, "%s: %d", text, status);
+}
+
+static void client(void)
+{
+	static char buffers[MESSAGES][LENGTH];
+	omx_request_t requests[MESSAGES], answer;
+	omx_endpoint_addr_t peer;
+	omx_endpoint_t ep = meet(&peer);
+	double begin;
+	unsigned int i;
+
+	MUST(omx_irecv(ep, NULL, 0, ANSWER, EXACT, NULL, &answer));
+	barrier(ep, peer);
+	command("tc qdisc add dev eth0 root netem loss 100%");
+	for (i = 0; i < MESSAGES; i++) {
+		fill(buffers[i], LENGTH, i, 0);
+		MUST(omx_isend(ep, buffers[i], LENGTH, peer, 1, NULL, &requests[i]));
+	}
+	sleep_ms(OUTAGE_MS);
+	command("tc qdisc del dev eth0 root");
+	begin = now();
+	finish_with(ep, &answer, OMX_SUCCESS);
+	printf("%u messages arrived %.3f s after the outage\n", MESSAGES, now() - begin);
+	CHECK(now() - begin < LIMIT, "%.3f s", now() - begin);
+	for (i = 0; i < MESSAGES; i++)
+		finish_with(ep, &requests[i], OMX_SUCCESS);
+	part(ep, peer);
+}
+
+static void server(void)
+{
+	static char buffer[LENGTH];
+	omx_endpoint_addr_t peer;
+	omx_endpoint_t ep = meet(&peer);
+	unsigned int i;
+
+	barrier(ep, peer);
+	for (i = 0; i < MESSAGES; i++) {
+		EQUAL(receive(ep, buffer, LENGTH, 1).msg_length, LENGTH);
+		verify(buffer, LENGTH, i);
+	}
+	send_sync(ep, peer, NULL, 0, ANSWER);
+	part(ep, peer);
+}
+
+int main(int argc, char **argv)
+{
+	return run_pair(argc, argv, server, client);
+}
