@@ -15,7 +15,15 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/*
+ * Driver and library need not be of one release: a container brings its own
+ * library.  Each serves the versions from OLDEST to VERSION, and they work
+ * together if they have one in common.  An addition that the other side may
+ * ignore or be without raises VERSION; a change that it has to know of raises
+ * both.
+ */
 #define OMX_ABI_VERSION		2
+#define OMX_ABI_OLDEST		2
 
 #define OMX_BOARD_MAX		32
 #define OMX_ENDPOINT_MAX	256	/* per board */
@@ -55,9 +63,22 @@ struct omx_ioc_info {
 	__u32	endpoint_max;
 	__u32	counter_max;
 	__u32	ethertype;
-	__u32	reserved;
+	__u32	abi_oldest;		/* 0: no older one than abi_version */
 	char	version[32];
 };
+
+/* The newest version that the driver and the caller both serve; 0: there is none. */
+static inline __u32 omx_abi_common(const struct omx_ioc_info *driver)
+{
+	__u32 oldest = driver->abi_oldest ? driver->abi_oldest : driver->abi_version;
+	__u32 newest = driver->abi_version;
+
+	if (oldest < OMX_ABI_OLDEST)
+		oldest = OMX_ABI_OLDEST;
+	if (newest > OMX_ABI_VERSION)
+		newest = OMX_ABI_VERSION;
+	return oldest <= newest ? newest : 0;
+}
 
 #define OMX_BOARD_UP		0x1	/* administratively up and carrier on */
 #define OMX_BOARD_AUTO		0x2	/* attached because ifnames=all */

@@ -44,6 +44,7 @@ int omx_query_info(struct net *net, void __user *arg)
 		.endpoint_max	= OMX_ENDPOINT_MAX,
 		.counter_max	= OMX_COUNTERS,
 		.ethertype	= omx_ethertype,
+		.abi_oldest	= OMX_ABI_OLDEST,
 		.version	= OMX_VERSION,
 	};
 

@@ -73,7 +73,7 @@ static omx_return_t open_driver(void)
 	if (fd < 0)
 		return open_error(fd);
 	err = omx__driver_ioctl(fd, OMX_IOC_INFO, &driver_info);
-	if (err || driver_info.abi_version != OMX_ABI_VERSION) {
+	if (err || !omx_abi_common(&driver_info)) {
 		omx__driver_close(fd);
 		return OMX_BAD_KERNEL_ABI;
 	}

@@ -69,10 +69,11 @@ int device_open(struct device *device)
 		device_fail("ask " DEVICE_PATH " what it is");
 		goto close;
 	}
-	if (device->info.abi_version != OMX_ABI_VERSION) {
-		warnx("the driver speaks ABI %u, this tool %u: "
-		      "load the module that belongs to omx " PACKAGE_VERSION,
-		      device->info.abi_version, OMX_ABI_VERSION);
+	if (!omx_abi_common(&device->info)) {
+		warnx("the driver (omx %.*s) speaks ABI %u, this tool %u to %u: "
+		      "load a module that goes with omx " PACKAGE_VERSION,
+		      (int)sizeof(device->info.version), device->info.version,
+		      device->info.abi_version, OMX_ABI_OLDEST, OMX_ABI_VERSION);
 		goto close;
 	}
 	return 0;

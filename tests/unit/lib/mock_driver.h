@@ -29,7 +29,7 @@ void mock_set_ring_slots(uint32_t slots);
 void mock_fail(unsigned long command, int err, int skip, int times);
 void mock_fail_open(int err);
 void mock_fail_map(int skip);
-void mock_set_abi(uint32_t version);
+void mock_set_abi(uint32_t oldest, uint32_t version);
 
 /* Calls so far. */
 uint32_t mock_calls(unsigned long command);

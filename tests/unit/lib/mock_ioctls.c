@@ -18,14 +18,14 @@ struct fault {
 };
 
 static struct fault faults[8];
-static uint32_t calls[COMMANDS], abi;
+static uint32_t calls[COMMANDS], abi_oldest, abi;
 
 /* ---- what boards and peers there are --------------------------------------- */
 
 static int do_info(struct omx_ioc_info *info)
 {
 	*info = (struct omx_ioc_info){
-		.abi_version = abi, .board_max = OMX_BOARD_MAX,
+		.abi_version = abi, .abi_oldest = abi_oldest, .board_max = OMX_BOARD_MAX,
 		.endpoint_max = OMX_ENDPOINT_MAX, .counter_max = MOCK_COUNTERS,
 	};
 	return 0;
@@ -86,8 +86,9 @@ static int do_peer_by_name(struct omx_ioc_peer *peer)
 	return 0;
 }
 
-void mock_set_abi(uint32_t version)
+void mock_set_abi(uint32_t oldest, uint32_t version)
 {
+	abi_oldest = oldest;
 	abi = version;
 }
 
@@ -169,7 +170,7 @@ void mock_reset_ioctls(void)
 {
 	memset(faults, 0, sizeof(faults));
 	memset(calls, 0, sizeof(calls));
-	abi = OMX_ABI_VERSION;
+	mock_set_abi(OMX_ABI_OLDEST, OMX_ABI_VERSION);
 }
 
 void mock_fail(unsigned long command, int err, int skip, int times)
