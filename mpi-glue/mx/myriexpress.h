@@ -26,8 +26,8 @@
 #ifndef MYRIEXPRESS_H
 #define MYRIEXPRESS_H
 
+#include <inttypes.h>	/* programs take its formats from here */
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
