@@ -348,8 +348,8 @@ omx_return_t omx_irecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
  * block, omx_close_endpoint and the like give NOT_SUPPORTED_IN_HANDLER.
  * Nothing else is handled in the endpoint while it runs, in whichever thread
  * makes progress, the library's own included.  data_if_available is NULL
- * unless the whole message (up to 4 KiB) is at hand; it is valid until the
- * handler returns.  msg_length is UINT32_MAX for longer ones.
+ * unless the whole message (up to 4 KiB) is at hand, which a synchronous one
+ * never is; it is valid until the handler returns.  msg_length is UINT32_MAX for longer ones.
  */
 typedef enum omx_unexp_handler_action {
 	OMX_UNEXP_HANDLER_RECV_CONTINUE	= 0,

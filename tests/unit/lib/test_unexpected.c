@@ -224,6 +224,23 @@ static void handler_finishes(void **state)
 	free(source);
 }
 
+/* It stays with the sender until somebody wants it, however short it is. */
+static void handler_without_synchronous_data(void **state)
+{
+	struct handler_test test = { .pair = *state, .action = OMX_UNEXP_HANDLER_RECV_FINISHED };
+	struct pair *pair = *state;
+	unsigned char source[8] = { 0 };
+	omx_request_t send;
+
+	ok(omx_register_unexp_handler(pair->b, handler, &test));
+	ok(omx_issend(pair->a, source, sizeof(source), pair->to_b, 1, NULL, &send));
+	ok(omx_progress(pair->b));
+	assert_int_equal(test.calls, 1);
+	assert_int_equal(test.length, sizeof(source));
+	assert_false(test.had_data);
+	assert_int_equal(finish(pair->a, &send).code, OMX_MESSAGE_TRUNCATED);
+}
+
 static void handler_posts_the_receive(void **state)
 {
 	struct handler_test *test = calloc(1, sizeof(*test));
@@ -432,6 +449,7 @@ int main(void)
 		quiet_test(fetch_fails),
 		quiet_test(handler_continues),
 		quiet_test(handler_finishes),
+		quiet_test(handler_without_synchronous_data),
 		quiet_test(handler_posts_the_receive),
 		quiet_test(in_the_handler),
 		quiet_test(beside_the_handler),
