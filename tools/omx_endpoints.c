@@ -145,7 +145,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'b':
-		options->board = option_u32(state, "--board", argument);
+		options->board = option_board(state, argument);
 		break;
 	case 'a':
 		options->board = OMX_ANY;

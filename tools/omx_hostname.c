@@ -75,12 +75,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'b':
-		options->board = option_u32(state, "--board", argument);
+		options->board = option_board(state, argument);
 		break;
 	case 'n':
-		if (!*argument || strlen(argument) >= OMX_NAME_LEN)
-			argp_error(state, "a name has 1 to %u characters",
-				   OMX_NAME_LEN - 1);
+		if (!name_is_valid(argument))
+			argp_error(state, "'%s': a name has 1 to %u printable characters, "
+				   "no blanks and no slashes", argument, OMX_NAME_LEN - 1);
 		options->name = argument;
 		break;
 	case 'c':

@@ -24,7 +24,69 @@ struct options {
 	bool all;
 	unsigned int words;
 	const char *word[3];
+	struct omx_ioc_peer peer;	/* what the words mean; mac 0: to be found by its name */
+	struct peer_list file;		/* for load */
 };
+
+static const char *peers_file(const struct options *options)
+{
+	return options->words > 1 ? options->word[1] : PEERS_FILE;
+}
+
+/* ---- what the words mean, before the device is opened ---- */
+
+static int fill_name(struct omx_ioc_peer *peer, const char *name)
+{
+	if (!name_is_valid(name)) {
+		warnx("'%s' is no name: it has 1 to %zu printable characters, no "
+		      "blanks and no slashes", name, sizeof(peer->name) - 1);
+		return -1;
+	}
+	strcpy(peer->name, name);
+	peer->flags |= OMX_PEER_NAMED;
+	return 0;
+}
+
+static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
+{
+	uint64_t value;
+
+	if (parse_mac(mac, &value) < 0 || !mac_is_valid(value)) {
+		warnx("'%s' is no MAC address of a board (such as 02:00:00:00:00:01)", mac);
+		return -1;
+	}
+	peer->mac = value;
+	return 0;
+}
+
+static int check_peer(struct options *options)
+{
+	if (fill_mac(&options->peer, options->word[1]) < 0)
+		return -1;
+	return options->words == 3 ? fill_name(&options->peer, options->word[2]) : 0;
+}
+
+static int check_remove(struct options *options)
+{
+	uint64_t mac;
+
+	if (options->all)
+		return 0;
+	if (parse_mac(options->word[1], &mac) == 0)
+		return fill_mac(&options->peer, options->word[1]);
+	return fill_name(&options->peer, options->word[1]);
+}
+
+static int check_load(struct options *options)
+{
+	return peers_file_read(peers_file(options), &options->file);
+}
+
+static int check_nothing(struct options *options)
+{
+	(void)options;
+	return 0;
+}
 
 /* ---- list ---- */
 
@@ -107,30 +169,6 @@ static int not_found(const char *word)
 	return -1;
 }
 
-static int fill_name(struct omx_ioc_peer *peer, const char *name)
-{
-	if (!*name || strlen(name) >= sizeof(peer->name)) {
-		warnx("'%s': a name has 1 to %zu characters", name,
-		      sizeof(peer->name) - 1);
-		return -1;
-	}
-	strcpy(peer->name, name);
-	peer->flags |= OMX_PEER_NAMED;
-	return 0;
-}
-
-static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
-{
-	uint64_t value;
-
-	if (parse_mac(mac, &value) < 0) {
-		warnx("'%s' is no MAC address (such as 02:00:00:00:00:01)", mac);
-		return -1;
-	}
-	peer->mac = value;
-	return 0;
-}
-
 static int add_peer(const struct device *device, const struct omx_ioc_peer *peer)
 {
 	char mac[MAC_TEXT_LEN];
@@ -159,60 +197,52 @@ static int choose_board(const struct device *device, uint32_t wanted, uint32_t *
 
 static int command_add(const struct device *device, const struct options *options)
 {
-	struct omx_ioc_peer peer = { 0 };
+	struct omx_ioc_peer peer = options->peer;
 
-	if (fill_mac(&peer, options->word[1]) < 0 ||
-	    (options->words == 3 && fill_name(&peer, options->word[2]) < 0) ||
-	    choose_board(device, options->board, &peer.board) < 0)
+	if (choose_board(device, options->board, &peer.board) < 0)
 		return -1;
 	return add_peer(device, &peer);
 }
 
 static int command_name(const struct device *device, const struct options *options)
 {
-	struct omx_ioc_peer peer = { .board = options->board };
+	struct omx_ioc_peer peer = { .board = options->board, .mac = options->peer.mac };
 
-	if (fill_mac(&peer, options->word[1]) < 0)
-		return -1;
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
 		return not_found(options->word[1]);
-	if (fill_name(&peer, options->word[2]) < 0)
-		return -1;
+	memcpy(peer.name, options->peer.name, sizeof(peer.name));
+	peer.flags |= OMX_PEER_NAMED;
 	return add_peer(device, &peer);
 }
 
 static int command_load(const struct device *device, const struct options *options)
 {
-	const char *path = options->words > 1 ? options->word[1] : PEERS_FILE;
-	struct peer_list peers = { 0 };
 	uint32_t board;
 	size_t i;
 	int ret;
 
-	ret = peers_file_read(path, &peers);
-	if (!ret)
-		ret = choose_board(device, options->board, &board);
-	for (i = 0; !ret && i < peers.count; i++) {
-		peers.peer[i].board = board;
-		ret = add_peer(device, &peers.peer[i]);
+	ret = choose_board(device, options->board, &board);
+	for (i = 0; !ret && i < options->file.count; i++) {
+		struct omx_ioc_peer peer = options->file.peer[i];
+
+		peer.board = board;
+		ret = add_peer(device, &peer);
 	}
-	peer_list_free(&peers);
 	return ret;
 }
 
 /* ---- remove ---- */
 
-static int find_peer(const struct device *device, const char *word, uint64_t *mac)
+static int find_peer(const struct device *device, const struct options *options, uint64_t *mac)
 {
 	struct omx_ioc_peer peer = { .board = OMX_ANY };
 
-	if (parse_mac(word, mac) == 0)
+	*mac = options->peer.mac;
+	if (*mac || options->all)
 		return 0;
-	if (fill_name(&peer, word) < 0)
-		return -1;
-	peer.flags = 0;
+	memcpy(peer.name, options->peer.name, sizeof(peer.name));
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_NAME, &peer) < 0)
-		return not_found(word);
+		return not_found(options->word[1]);
 	*mac = peer.mac;
 	return 0;
 }
@@ -240,9 +270,9 @@ static int remove_peer(const struct device *device, const struct board_list *boa
 static int command_remove(const struct device *device, const struct options *options)
 {
 	struct board_list boards;
-	uint64_t mac = 0;
+	uint64_t mac;
 
-	if (!options->all && find_peer(device, options->word[1], &mac) < 0)
+	if (find_peer(device, options, &mac) < 0)
 		return -1;
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
@@ -254,13 +284,14 @@ static int command_remove(const struct device *device, const struct options *opt
 static const struct command {
 	const char *name;
 	unsigned int min, max;	/* words after it */
+	int (*check)(struct options *options);
 	int (*run)(const struct device *device, const struct options *options);
 } commands[] = {
-	{ "list", 0, 0, command_list },
-	{ "add", 1, 2, command_add },
-	{ "remove", 1, 1, command_remove },
-	{ "name", 2, 2, command_name },
-	{ "load", 0, 1, command_load },
+	{ "list", 0, 0, check_nothing, command_list },
+	{ "add", 1, 2, check_peer, command_add },
+	{ "remove", 1, 1, check_remove, command_remove },
+	{ "name", 2, 2, check_peer, command_name },
+	{ "load", 0, 1, check_load, command_load },
 };
 
 static const struct command *find_command(const struct options *options)
@@ -300,7 +331,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'b':
-		options->board = option_u32(state, "--board", argument);
+		options->board = option_board(state, argument);
 		break;
 	case 'a':
 		options->all = true;
@@ -341,16 +372,29 @@ static const struct argp argp = {
 	.children = common_options,
 };
 
-int main(int argc, char **argv)
+static int run(const struct command *command, const struct options *options)
 {
-	struct options options = { .board = OMX_ANY };
 	struct device device;
 	int ret;
 
-	options_parse(&argp, argc, argv, &options);
 	if (device_open(&device) < 0)
-		return EXIT_FAILURE;
-	ret = find_command(&options)->run(&device, &options);
+		return -1;
+	ret = command->run(&device, options);
 	device_close(&device);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .board = OMX_ANY };
+	const struct command *command;
+	int ret;
+
+	options_parse(&argp, argc, argv, &options);
+	command = find_command(&options);
+	ret = command->check(&options);
+	if (!ret)
+		ret = run(command, &options);
+	peer_list_free(&options.file);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "omx_abi.h"
 #include "options.h"
 #include "text.h"
 
@@ -50,6 +51,16 @@ uint32_t option_u32(struct argp_state *state, const char *what, const char *text
 
 	if (parse_u32(text, &value) < 0)
 		argp_error(state, "%s must be a number, not '%s'", what, text);
+	return value;
+}
+
+uint32_t option_board(struct argp_state *state, const char *text)
+{
+	uint32_t value = option_u32(state, "--board", text);
+
+	if (value >= OMX_BOARD_MAX)
+		argp_error(state, "--board must be from 0 to %u, not '%s'",
+			   OMX_BOARD_MAX - 1, text);
 	return value;
 }
 

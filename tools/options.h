@@ -13,6 +13,7 @@ extern const struct argp_child common_options[];
 
 /* Parse or end the program with a usage error that names the option. */
 uint32_t option_u32(struct argp_state *state, const char *what, const char *text);
+uint32_t option_board(struct argp_state *state, const char *text);
 uint64_t option_size(struct argp_state *state, const char *what, const char *text);
 
 /* Ends the program on bad usage. */

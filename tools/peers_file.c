@@ -21,8 +21,8 @@ static int parse_line(char *line, struct omx_ioc_peer *peer)
 	if (!mac)
 		return 0;
 	name = strtok_r(NULL, blanks, &rest);
-	if (!name || strtok_r(NULL, blanks, &rest) ||
-	    parse_mac(mac, &value) < 0 || strlen(name) >= sizeof(peer->name))
+	if (!name || strtok_r(NULL, blanks, &rest) || !name_is_valid(name) ||
+	    parse_mac(mac, &value) < 0 || !mac_is_valid(value))
 		return -1;
 	peer->mac = value;
 	strcpy(peer->name, name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "omx_abi.h"
 #include "text.h"
 
 /* strtoull() takes a minus sign and leading blanks; users mean neither. */
@@ -73,6 +74,23 @@ int parse_mac(const char *text, uint64_t *mac)
 		return -1;
 	*mac = value;
 	return 0;
+}
+
+bool mac_is_valid(uint64_t mac)
+{
+	const uint64_t multicast = 1ull << 40;
+
+	return mac && !(mac & multicast) && !(mac >> 48);
+}
+
+bool name_is_valid(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i]; i++)
+		if (!isascii(name[i]) || !isgraph((unsigned char)name[i]) || name[i] == '/')
+			return false;
+	return i && i < OMX_NAME_LEN;
 }
 
 const char *format_mac(uint64_t mac, char text[MAC_TEXT_LEN])

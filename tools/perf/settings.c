@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "../options.h"
+#include "omx_abi.h"
 #include "open-mx.h"
 #include "settings.h"
 
@@ -91,16 +92,26 @@ static uint64_t parse_count(struct argp_state *state, const char *what, const ch
 	return value;
 }
 
+static uint32_t parse_endpoint(struct argp_state *state, const char *what, const char *text)
+{
+	uint32_t value = option_u32(state, what, text);
+
+	if (value >= OMX_ENDPOINT_MAX && value != OMX_ANY_ENDPOINT)
+		argp_error(state, "%s must be from 0 to %u, not '%s'", what,
+			   OMX_ENDPOINT_MAX - 1, text);
+	return value;
+}
+
 static error_t parse_both(int key, char *argument, struct argp_state *state)
 {
 	struct settings *settings = state->input;
 
 	switch (key) {
 	case 'b':
-		settings->board = option_u32(state, "--board", argument);
+		settings->board = option_board(state, argument);
 		break;
 	case 'e':
-		settings->endpoint = option_u32(state, "--endpoint", argument);
+		settings->endpoint = parse_endpoint(state, "--endpoint", argument);
 		break;
 	case 's':
 		settings->serve_forever = true;
@@ -171,7 +182,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		settings->host = argument;
 		break;
 	case 'r':
-		settings->remote_endpoint = option_u32(state, "--remote-endpoint", argument);
+		settings->remote_endpoint = parse_endpoint(state, "--remote-endpoint", argument);
 		break;
 	case 'U':
 		settings->mode = PERF_UNIDIRECTIONAL;

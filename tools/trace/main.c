@@ -18,7 +18,7 @@ struct options {
 
 struct work {
 	struct trace_story story;
-	FILE *record;
+	FILE *record, *report, *svg;	/* open before the command runs; NULL: not wanted */
 };
 
 static void take(void *context, const char *line)
@@ -50,32 +50,42 @@ static int close_output(FILE *out, const char *path)
 	return failed ? -1 : 0;
 }
 
-static int report(const struct trace_story *story, const struct options *options)
+/* A path that cannot be written is found before the command has run. */
+static int open_outputs(struct work *work, const struct options *options)
 {
-	FILE *out = open_output(options->output);
-	int ret = 0;
-
-	if (!out)
-		return -1;
-	if (options->json)
-		ret = trace_print_json(story, options->min_us, out);
-	else
-		trace_print(story, options->min_us, out);
-	return close_output(out, options->output) || ret ? -1 : 0;
+	if (options->record && !options->input) {
+		work->record = open_output(options->record);
+		if (!work->record)
+			return -1;
+	}
+	if (options->svg) {
+		work->svg = open_output(options->svg);
+		if (!work->svg)
+			return -1;
+	}
+	work->report = open_output(options->output);
+	return work->report ? 0 : -1;
 }
 
-static int draw(const struct trace_story *story, const struct options *options)
+static int report(const struct work *work, const struct options *options)
 {
-	FILE *out;
+	int ret = 0;
+
+	if (options->json)
+		ret = trace_print_json(&work->story, options->min_us, work->report);
+	else
+		trace_print(&work->story, options->min_us, work->report);
+	return close_output(work->report, options->output) || ret ? -1 : 0;
+}
+
+static int draw(const struct work *work, const struct options *options)
+{
 	int ret;
 
-	if (!options->svg)
+	if (!work->svg)
 		return 0;
-	out = open_output(options->svg);
-	if (!out)
-		return -1;
-	ret = trace_draw(story, options->min_us, out);
-	return close_output(out, options->svg) || ret ? -1 : 0;
+	ret = trace_draw(&work->story, options->min_us, work->svg);
+	return close_output(work->svg, options->svg) || ret ? -1 : 0;
 }
 
 static int collect(struct work *work, const struct options *options)
@@ -84,11 +94,6 @@ static int collect(struct work *work, const struct options *options)
 
 	if (options->input)
 		return trace_read(options->input, take, work);
-	if (options->record) {
-		work->record = open_output(options->record);
-		if (!work->record)
-			return -1;
-	}
 	status = trace_record(options->command, take, work);
 	if (work->record && close_output(work->record, options->record))
 		return -1;
@@ -157,11 +162,13 @@ int main(int argc, char **argv)
 	int status;
 
 	options_parse(&argp, argc, argv, &options);
+	if (open_outputs(&work, &options) < 0)
+		return EXIT_FAILURE;
 	trace_story_init(&work.story);
 	status = collect(&work, &options);
 	if (status >= 0) {
 		trace_story_finish(&work.story);
-		if (report(&work.story, &options) || draw(&work.story, &options))
+		if (report(&work, &options) || draw(&work, &options))
 			status = -1;
 	}
 	trace_story_free(&work.story);
