@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # the settings come from the host
 # The nodes of a guest.
 #
-#	2 nodes:  node1 [eth0]--veth--[eth0] node2
+#	2 nodes:  node1 [eth0]--veth--[eth0] node2; or, if a NIC is named,
+#	          an emulated one at each end
 #	more:     node1 [eth0]--veth--(br0)--veth--[eth0] node2, node3, ...
 #	          with br0 in the guest's own namespace
 #	machines: node1 = machine 1, node2 = machine 2, no namespaces; eth0 is
@@ -64,15 +65,20 @@ set_up_machine() {
 }
 
 rename_nic() {
+	ip link set "$(nic_with_address "$1")" name "$2" || die "no NIC with address $1"
+}
+
+nic_with_address() {
 	local path
 	path=$(grep -lx "$1" /sys/class/net/*/address)
 	path=${path%/address}
-	ip link set "${path##*/}" name "$2" || die "no NIC with address $1"
+	echo "${path##*/}"
 }
 
 set_up_namespaces() {
 	local i
-	modprobe -a veth bridge || die "no virtual interfaces"
+	# shellcheck disable=SC2086 # none, or one
+	modprobe -a veth bridge $nic_module || die "no driver for the interfaces"
 	node --make 1 "$nodes" || die "cannot make the nodes"
 	cable_commands | ip -batch - || die "cannot connect the nodes"
 	for ((i = 1; i <= nodes; i++)); do
@@ -82,7 +88,12 @@ set_up_namespaces() {
 
 cable_commands() {
 	local i
-	if [ "$nodes" = 2 ]; then
+	if [ -n "$nic" ]; then
+		for i in 1 2; do
+			echo "link set $(nic_with_address 52:54:00:00:00:0$i) netns node$i name eth0"
+		done
+		return
+	elif [ "$nodes" = 2 ]; then
 		echo "link add eth0 mtu $mtu netns node1 type veth peer name eth0 mtu $mtu netns node2"
 		return
 	fi

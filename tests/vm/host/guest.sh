@@ -65,6 +65,7 @@ write_config() {
 		mtu=$opt_mtu
 		netem='$opt_netem'
 		machines=$opt_machines
+		nic='$opt_nic'
 		nic_module=$nic_module
 		virtual_time=$opt_virtual_time
 		accelerator=$accelerator
@@ -137,7 +138,11 @@ qemu_arguments() {
 			-device "virtserialport,chardev=$port,nr=$nr,name=lab.$port")
 	done
 	accelerator_arguments
-	[ "$opt_machines" = no ] || nic_arguments
+	if [ "$opt_machines" = yes ]; then
+		nic_arguments
+	elif [ -n "$opt_nic" ]; then
+		nic_pair_arguments
+	fi
 }
 
 # User-mode Linux ends where it would start again: noreboot. Both processors
@@ -199,6 +204,15 @@ nic_arguments() {
 	done
 	args+=(-device "$nic_device,netdev=cable,mac=52:54:00:00:00:0$m,romfile="
 		-device "virtio-net-pci,netdev=lab,mac=52:54:00:00:01:0$m,romfile=")
+}
+
+# Both ends of one cable in one guest.
+nic_pair_arguments() {
+	local nr
+	for nr in 1 2; do
+		args+=(-netdev "hubport,id=cable$nr,hubid=1"
+			-device "$nic_device,netdev=cable$nr,mac=52:54:00:00:00:0$nr,romfile=")
+	done
 }
 
 # A guest that ends without its verdict takes the other one with it.

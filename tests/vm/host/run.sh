@@ -24,13 +24,15 @@ leak, or a guest that did not come up.
   --mtu M             of every eth0 (9000)
   --netem 'SPEC'      what tc's netem does to every packet, e.g. 'loss 5%'
   --machines          two guests and an emulated NIC instead of namespaces
-  --nic MODEL         that NIC: e1000e (the default) or virtio
+  --nic MODEL         an emulated NIC: e1000, e1000e (what --machines has by
+                      default), virtio or vmxnet3; without --machines two of
+                      them join the two nodes of one guest instead of veth
   --virtual-time      one instruction is one nanosecond: repeatable figures
   --memory SIZE       of a guest (2G)
   --timeout S         for the script (600)
   --no-module         only the nodes
   --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;
-                      without --machines and --virtual-time
+                      without --machines, --nic and --virtual-time
   --debug             a kernel that checks itself (KASAN, lockdep, kmemleak and
                       more), built at first; several times slower
 END

@@ -4,6 +4,7 @@
 # lab: --no-module
 # lab: --no-module --nodes 4 --mtu 1500
 # lab: --no-module --machines
+# lab: --no-module --nic e1000
 set -eux
 
 for ((i = 1; i <= LAB_NODES; i++)); do
