@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tables, goals and comparisons of what run.sh measured.
 
-usage: report.py [--json FILE] [--against FILE] bench.jsonl
+usage: report.py [--json FILE] [--against FILE | --markdown] bench.jsonl
        report.py --against FILE --accelerator NAME
 
 Everything is kept in FILE, by default build/bench/DATE.json.  Exits 1 if
 --against finds omx worse than it was, by more than 2 % in virtual time and
-10 % by the clock on the wall; 2 if there is nothing to compare with.  The
-second form only says whether a run under NAME could be compared with FILE.
+10 % by the clock on the wall; 2 if there is nothing to compare with.  With
+--markdown prints the README's table and nothing else.  The second form only says whether a run under NAME could be compared with FILE.
 """
 import argparse
 import datetime
@@ -98,7 +98,7 @@ def keep(run, path):
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(run, file, indent=1)
     os.replace(path + ".new", path)
-    print(f"kept in {path}")
+    return path
 
 
 def clock(run):
@@ -170,7 +170,8 @@ class Figures:
 
 def place_name(place):
     stock = ", stock scheduling" if place[2] == "stock" else ""
-    return f"MTU {place[0]}, offloads {place[1]}{stock}"
+    offloads = "emulated NICs" if place[1] == "nic" else f"offloads {place[1]}"
+    return f"MTU {place[0]}, {offloads}{stock}"
 
 
 def columns(figures, place):
@@ -213,6 +214,36 @@ def print_table(figures, place):
     if frames:
         print(f"frames of omx: {frames['sent']}, sent twice: {frames['again']}"
               f" ({frames['again'] / max(frames['sent'], 1):.1e})")
+
+
+# ---- the README's table ----
+
+SHOWN_PLACES = (("NIC, MTU 9000", (9000, "nic", "batch")),
+                ("NIC, MTU 1500", (1500, "nic", "batch")),
+                ("veth, MTU 9000", (9000, "on", "batch")))
+
+
+def markdown_rows(figures):
+    """(what, unit, function, size, digits)"""
+    for size in (1, 4 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, MIB, 4 * MIB):
+        yield size_name(size), "us", figures.one_way_us, size, None
+    for size in (KIB, 4 * KIB, 16 * KIB, 64 * KIB, 4 * MIB):
+        yield f"stream of {size_name(size)}", "MB/s", figures.stream_mbs, size, None
+    yield "CPU of that", "s/GB", figures.cpu_s_per_gb, 4 * MIB, 2
+
+
+def markdown_cells(get, unit, size, digits):
+    for _, place in SHOWN_PLACES:
+        ours, theirs = (get(place, transport, size) for transport in ("omx", "tcp"))
+        yield from (f"{number(ours, digits)} {unit}", f"{number(theirs, digits)} {unit}",
+                    number(divide(ours, theirs), 2))
+
+
+def print_markdown(figures):
+    print("| | " + " | ".join(f"{name}: omx | TCP | omx : TCP" for name, _ in SHOWN_PLACES) + " |")
+    print("|---" * (1 + 3 * len(SHOWN_PLACES)) + "|")
+    for what, unit, get, size, digits in markdown_rows(figures):
+        print(f"| {what} | " + " | ".join(markdown_cells(get, unit, size, digits)) + " |")
 
 
 # ---- goals ----
@@ -311,8 +342,9 @@ def check_goals(figures):
     for place in (plain, helped):
         for size in (MIB, 4 * MIB):
             goals.cpu(size, place, 0.5)
-    goals.ahead_of_tcp(small, "one way us", figures.one_way_us, True)
-    goals.ahead_of_tcp(small, "stream MB/s", figures.stream_mbs, False)
+    for place in (small, (9000, "nic", "batch"), (1500, "nic", "batch")):
+        goals.ahead_of_tcp(place, "one way us", figures.one_way_us, True)
+        goals.ahead_of_tcp(place, "stream MB/s", figures.stream_mbs, False)
     for place in figures.places:
         goals.sent_twice(place)
     goals.say_sum()
@@ -415,6 +447,10 @@ def compare(path, run, after):
 def report(run, arguments):
     describe_origin(run)
     figures = Figures(run)
+    if arguments.markdown:
+        print_markdown(figures)
+        print("kept in", keep(run, arguments.json), file=sys.stderr)
+        return 0
     print(f"{guest_name(run)}, measured {CLOCKS[accelerator(run)]}")
     for place in figures.places:
         print_table(figures, place)
@@ -425,7 +461,7 @@ def report(run, arguments):
     if run["mpi"]:
         mpi.report(run["mpi"], run["guest"]["processors"])
     worse = arguments.against and compare(arguments.against, run, figures)
-    keep(run, arguments.json)
+    print("kept in", keep(run, arguments.json))
     return 1 if worse else 0
 
 
@@ -434,6 +470,7 @@ def main():
     parser.add_argument("raw", nargs="?", help="what run.sh wrote")
     parser.add_argument("--json", help="keep everything in this file")
     parser.add_argument("--against", help="a file that --json wrote earlier")
+    parser.add_argument("--markdown", action="store_true", help="print the README's table")
     parser.add_argument("--accelerator", choices=CLOCKS, help="what a run would be measured under")
     arguments = parser.parse_args()
     if arguments.raw:

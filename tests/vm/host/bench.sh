@@ -4,13 +4,18 @@
 
 usage_bench() {
 	cat <<END
-usage: ./lab bench [--wall] [--against FILE] [--json FILE] [GROUP...]
+usage: ./lab bench [--nic [--markdown] | --wall] [--against FILE] [--json FILE]
+                   [GROUP...]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
 is doing; what memory costs omx; and what MPI programs get. Groups: latency,
 bandwidth, memory, mpi; all if none is named.
 
+  --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
+                   an interrupt for each frame), TCP with all the offloads that
+                   these have; and over veth, with offloads, at MTU 9000
+  --markdown       of --nic: print nothing but the table that the README shows
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
                    results (mpi: large messages by 10 and 20 %); the status is 1 if
@@ -23,15 +28,18 @@ END
 }
 
 wall_rounds=5
+bench_nic=e1000
 bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
-	local wall=no against='' report=() groups=()
+	local wall=no nic=no markdown=no against='' report=() groups=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
 		--wall) wall=yes ;;
+		--nic) nic=yes ;;
+		--markdown) markdown=yes && report+=(--markdown) ;;
 		--against | --json)
 			[ $# -ge 2 ] || usage_error "$1 needs a file"
 			report+=("$1" "$(realpath -m "$2")")
@@ -44,14 +52,39 @@ cmd_bench() {
 		esac
 		shift
 	done
+	check_bench_options
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
 	choose_clock
 	[ -z "$against" ] ||
 		python3 "$bench_report" --against "$against" --accelerator "$accelerator" || return
 	prepare_guest
 	choose_out
-	run_guest "$out" "$top" "$bench_script" "${rounds[@]}" "${groups[@]}" || return
+	if [ "$nic" = yes ]; then
+		measure_nic || return
+	else
+		measure "${rounds[@]}" "${groups[@]}" || return
+	fi
 	python3 "$bench_report" "${report[@]}" "$out/bench.jsonl"
+}
+
+check_bench_options() {
+	[ "$nic$wall" != yesyes ] || usage_error "--nic is measured in virtual time"
+	[ "$markdown$nic" != yesno ] || usage_error "--markdown is of --nic"
+	[ "$markdown" = no ] || [ -z "$against" ] ||
+		usage_error "--markdown prints one table only, without --against"
+	[ "$nic" = no ] || [ ${#groups[@]} = 0 ] || usage_error "--nic takes no group"
+}
+
+measure() { run_guest "$out" "$top" "$bench_script" "$@"; }
+
+# Two guests; their results become one file.
+measure_nic() {
+	measure --mtus 9000 --offloads on --policies batch latency bandwidth || return
+	mv "$out/bench.jsonl" "$out/veth.jsonl"
+	opt_nic=$bench_nic
+	check_options
+	measure latency bandwidth || return
+	cat "$out/veth.jsonl" >>"$out/bench.jsonl"
 }
 
 # Sets the options of the guest, and rounds for the script.
