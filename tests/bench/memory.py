@@ -32,13 +32,23 @@ def key(entry):
     return entry["memory"], entry["name"], entry["size"]
 
 
-class Memory:
-    """ns by table, column and size; medians of all rounds."""
+def rate(entry):
+    """Of the link, as tc has it; empty if frames arrive when they are sent."""
+    return entry.get("rate", "")
 
-    def __init__(self, entries):
+
+def rates(entries):
+    return list(dict.fromkeys(rate(entry) for entry in entries))
+
+
+class Memory:
+    """ns by table, column and size over a link of one rate; medians of all rounds."""
+
+    def __init__(self, entries, link=""):
         rounds = {}
         for entry in entries:
-            rounds.setdefault(key(entry), []).append(entry)
+            if rate(entry) == link:
+                rounds.setdefault(key(entry), []).append(entry)
         self.values = {at: statistics.median(e["ns"] for e in same)
                        for at, same in rounds.items()}
         self.releases = {at: statistics.median(e["release_ns"] for e in same)
@@ -48,6 +58,9 @@ class Memory:
         value = self.values.get((table, name, size))
         return value / 1000 if value is not None else None
 
+    def has(self, table, name):
+        return any(at[:2] == (table, name) for at in self.values)
+
     def sizes(self, table):
         return sorted({size for of, _, size in self.values if of == table})
 
@@ -55,7 +68,9 @@ class Memory:
 # ---- tables ----
 
 def print_table(figures, table):
-    names = COLUMNS[table]
+    names = [name for name in COLUMNS[table] if figures.has(table, name)]
+    if not names:
+        return
     is_rate = table in ("reused", "fresh")
     print(f"\n{TITLES[table]}\n" + " " * 8 + " |" +
           " |".join(f"{name:>16}" for name in names))
@@ -149,49 +164,61 @@ class Goals(Verdicts):
                      self.ratio(table, "adaptive", "resident", MIB), 1.5)
 
 
-def check_goals(figures):
+def check_goals(figures, link):
+    print("\nGoals (memory)" + (f" at {link}" if link else ""))
     goals = Goals(figures)
-    print("\nGoals (memory)")
     for size in figures.sizes("reused"):
         goals.as_permanent(size)
     for size in figures.sizes("reused"):
         goals.overlap(size)
     for table in ("destination", "source"):
         goals.faults(table)
-    adds, page_in, exchange = fault(figures)
-    goals.verdict("one fault adds at most its page-in and one exchange",
-                  adds <= page_in + exchange,
-                  f"{number(adds)} : {number(page_in + exchange)} us")
+    if figures.has("fault", "page in"):
+        adds, page_in, exchange = fault(figures)
+        goals.verdict("one fault adds at most its page-in and one exchange",
+                      adds <= page_in + exchange,
+                      f"{number(adds)} : {number(page_in + exchange)} us")
     goals.say_sum()
 
 
 def report(entries):
-    figures = Memory(entries)
-    print("\nMemory: omx alone, MTU 9000, offloads off, pages of 4 KiB")
-    print_declarations(figures)
-    for table in COLUMNS:
-        print_table(figures, table)
-    print_fault(figures)
-    check_goals(figures)
+    for link in rates(entries):
+        figures = Memory(entries, link)
+        print("\nMemory: omx alone, MTU 9000, offloads off, pages of 4 KiB"
+              + (f", a link of {link}" if link else ""))
+        if figures.has("fault", "page in"):
+            print_declarations(figures)
+        for table in COLUMNS:
+            print_table(figures, table)
+        if figures.has("fault", "page in"):
+            print_fault(figures)
+        check_goals(figures, link)
 
 
 # ---- against an earlier run ----
 
 def list_changes(before, after, tolerance):
     """Prints what changed by more; returns how much of it for the worse."""
-    old, new = Memory(before).values, Memory(after).values
-    common = [at for at in new if old.get(at)]
-    total = worse = 0
-    for at in common:
-        change = new[at] / old[at] - 1
-        if abs(change) <= tolerance:
-            continue
-        table, name, size = at
-        total += 1
-        worse += change > 0
-        what = f"{size} pages" if table == "declare" else size_name(size)
-        print(f"  {'worse ' if change > 0 else 'better'}  memory, {table}, {name}, {what}:"
-              f" {number(old[at] / 1000)} -> {number(new[at] / 1000)} us ({change:+.1%})")
-    if common:
+    compared = total = worse = 0
+    for link in rates(after):
+        old, new = Memory(before, link).values, Memory(after, link).values
+        common = [at for at in new if old.get(at)]
+        compared += len(common)
+        for at in common:
+            change = new[at] / old[at] - 1
+            if abs(change) <= tolerance:
+                continue
+            total += 1
+            worse += change > 0
+            say_change(at, link, old[at], new[at])
+    if compared:
         print(f"memory: {total} changes, {worse} of them for the worse")
     return worse
+
+
+def say_change(at, link, old, new):
+    table, name, size = at
+    what = f"{size} pages" if table == "declare" else size_name(size)
+    print(f"  {'worse ' if new > old else 'better'}  memory{' at ' + link if link else ''},"
+          f" {table}, {name}, {what}: {number(old / 1000)} -> {number(new / 1000)} us"
+          f" ({new / old - 1:+.1%})")

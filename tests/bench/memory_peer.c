@@ -34,12 +34,16 @@ struct receipt {
 static const struct option known[] = {
 	{ "serve", no_argument, NULL, 's' },
 	{ "uncached", no_argument, NULL, 'u' },
+	{ "overlap", no_argument, NULL, 'o' },
 	{ "absent-source", no_argument, NULL, 'a' },
 	{ "absent-destination", no_argument, NULL, 'd' },
 	{ "sizes", required_argument, NULL, 'l' },
 	{ "count", required_argument, NULL, 'n' },
 	{ 0 }
 };
+
+/* Only what differs if work is done while frames travel. */
+static bool overlap;
 
 /* ---- ping-pong ---- */
 
@@ -233,7 +237,7 @@ static void pingpongs(const char *name, omx_memory_mode_t mode)
 {
 	uint64_t fresh, i;
 
-	for (fresh = 0; fresh < 2; fresh++) {
+	for (fresh = 0; fresh < (overlap ? 1 : 2); fresh++) {
 		for (i = 1; i < LENGTH(sizes); i++) {
 			struct order order = {
 				.kind = PINGPONG, .size = sizes[i], .mode = mode,
@@ -279,13 +283,14 @@ static void absent(enum side side, const char *name, struct order order)
 
 static void absent_pages(enum side side)
 {
+	/* The last one is the default, which stays. */
 	static const char *const policies[] = { "pio", "pi4", "pia", "adaptive" };
 	struct order order = { .mode = OMX_MEMORY_UNPINNED };
 	uint64_t i;
 
 	absent(side, "resident", order);
 	order.absent[side] = 100;
-	for (i = 0; i < LENGTH(policies); i++) {
+	for (i = overlap ? LENGTH(policies) - 1 : 0; i < LENGTH(policies); i++) {
 		set_parameter("fault_policy", policies[i]);
 		absent(side, policies[i], order);
 	}
@@ -419,14 +424,17 @@ static void one_byte(void)
 
 static void measure_cached(void)
 {
-	alone();
-	one_byte();
+	if (!overlap) {
+		alone();
+		one_byte();
+	}
 	pingpongs("permanent", OMX_MEMORY_PERMANENT);
 	pingpongs("pin", OMX_MEMORY_PIN);
 	pingpongs("unpinned", OMX_MEMORY_UNPINNED);
 	absent_pages(DESTINATION);
 	absent_pages(SOURCE);
-	set_parameter("fault_policy", "adaptive");
+	if (overlap)
+		return;
 	fault_frequency();
 	resumptions();
 }
@@ -455,8 +463,8 @@ static void measure_again_and_again(struct order order, uint64_t count)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: memory_peer [--uncached] --serve\n"
-		"       memory_peer [--uncached] HOST\n"
+	fprintf(stderr, "usage: memory_peer [--uncached] [--overlap] --serve\n"
+		"       memory_peer [--uncached] [--overlap] HOST\n"
 		"       memory_peer --absent-source | --absent-destination --sizes N"
 		" --count N HOST\n");
 	exit(2);
@@ -474,6 +482,7 @@ int main(int argc, char **argv)
 		switch (key) {
 		case 's': server = true; break;
 		case 'u': uncached = true; break;
+		case 'o': overlap = true; break;
 		case 'a': only.absent[SOURCE] = 100; break;
 		case 'd': only.absent[DESTINATION] = 100; break;
 		case 'l': only.size = strtoull(optarg, NULL, 0); break;

@@ -8,7 +8,8 @@
 # a NIC segments and checksums for TCP, and the kernel merges what it receives.
 # Over veth they are measured with offloads on, where veth passes 64 KiB over in
 # one piece, which no cable does, and off, which takes more from TCP than a NIC
-# does. Memory is measured over veth without offloads.
+# does. Memory is measured over veth without offloads, in virtual time also at a
+# rate: see measure_memory_at_rate.
 # Writes $LAB_OUT/bench.jsonl, which report.py makes tables of.
 #
 # Both peers share one processor here. A stock scheduler may let the one that
@@ -22,7 +23,7 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rounds N] [latency] [bandwidth] [memory] [mpi]
+#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [memory] [mpi]
 
 set -eu
 
@@ -30,6 +31,7 @@ tests=${OMX_TESTS:-$(dirname "$0")}
 memory=no mpi=no transports='tcp omx' mtus='9000 1500' rounds=1
 offloads='off on' policies='batch stock'
 [ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
+rate=4gbit
 out=$LAB_OUT/bench.jsonl
 
 usage() {
@@ -60,10 +62,11 @@ set_mtu() {
 	sleep 3
 }
 
-# The order of begin and end is the file's only structure.
+# begin TRANSPORT MTU OFFLOAD POLICY [RATE]. The order of begin and end is the
+# file's only structure.
 begin() {
-	printf '{"begin": {"transport": "%s", "mtu": %d, "offload": "%s", "policy": "%s"}}\n' \
-		"$@" >>"$out"
+	printf '{"begin": {"transport": "%s", "mtu": %d, "offload": "%s", "policy": "%s", "rate": "%s"}}\n' \
+		"${@:1:4}" "${5:-}" >>"$out"
 }
 
 end() {
@@ -124,6 +127,22 @@ measure_memory() {
 		echo "bench: memory, regions not kept" >&2
 		run_peers memory batch --uncached || die "memory failed, regions not kept"
 	done
+	[ "${LAB_VIRTUAL_TIME:-no}" = no ] || measure_memory_at_rate
+}
+
+# In virtual time a frame arrives when it is sent, and all work is a sum. With a
+# rate the only processor is idle while frames travel, so that paging in and
+# pinning beside the transfer become visible. By the clock on the wall two
+# processors show that.
+measure_memory_at_rate() {
+	modprobe sch_netem || die "no netem"
+	both tc qdisc replace dev eth0 root netem rate "$rate" limit 10000
+	echo "bench: memory, $rate" >&2
+	begin memory 9000 off batch "$rate"
+	run_peers memory batch --overlap || die "memory failed at $rate"
+	echo "bench: memory, $rate, regions not kept" >&2
+	run_peers memory batch --overlap --uncached || die "memory failed at $rate, regions not kept"
+	both tc qdisc del dev eth0 root
 }
 
 # mpi_words WAY: sets words, which tell mpirun what carries the messages.
@@ -229,6 +248,7 @@ take_arguments() {
 		--mtus) mtus=${2:?} && shift ;;
 		--offloads) offloads=${2:?} && shift ;;
 		--policies) policies=${2:?} && shift ;;
+		--rate) rate=${2:?} && shift ;;
 		--rounds) rounds=${2:?} && shift ;;
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
