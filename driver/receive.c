@@ -91,20 +91,25 @@ static void to_endpoint(struct omx_iface *iface, struct sk_buff *skb)
 	kfree_skb(skb);
 }
 
-/* Makes the header readable and cuts the padding.  0, or the counter to count. */
+/*
+ * Makes the header readable and cuts the padding.  0, or the counter to count.
+ * The stack hands over packets with their data where our header begins; every
+ * later look at the header goes through omx_packet_head().
+ */
 static int prepare(struct sk_buff *skb)
 {
 	const struct omx_wire_head *head;
 	unsigned int header;
 	int drop;
 
+	skb_reset_network_header(skb);
 	/* Not a byte more than needed: pulling payload out of pages is slow. */
 	if (!pskb_may_pull(skb, sizeof(*head)))
 		return OMX_COUNTER_DROP_LENGTH;
-	header = omx_wire_header_length(((struct omx_wire_head *)skb->data)->type);
+	header = omx_wire_header_length(omx_packet_head(skb)->type);
 	if (skb->len >= header && !pskb_may_pull(skb, header))
 		return OMX_COUNTER_DROP_NONLINEAR;
-	head = (const struct omx_wire_head *)skb->data;
+	head = omx_packet_head(skb);
 	drop = omx_wire_validate(head, skb_headlen(skb), skb->len);
 	if (drop)
 		return drop;

@@ -55,9 +55,15 @@ struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
  */
 void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb);
 
+/*
+ * Our header is the packet's network header, for packets that we send
+ * (frame_begin()) and for those that we receive (omx_receive()).  It does not
+ * always follow ETH_HLEN bytes behind the MAC header: a VLAN device with
+ * reorder_hdr off leaves its tag in the frame.
+ */
 static inline struct omx_wire_head *omx_packet_head(const struct sk_buff *skb)
 {
-	return (struct omx_wire_head *)(skb_mac_header(skb) + ETH_HLEN);
+	return (struct omx_wire_head *)skb_network_header(skb);
 }
 
 static inline void *omx_packet_body(const struct sk_buff *skb)

@@ -172,7 +172,7 @@ static_assert(sizeof(struct omx_wire_nack) == 8);
 static_assert(sizeof(struct omx_wire_hold) == 16);
 
 /*
- * Judges a frame: data points behind the Ethernet header, linear bytes of it
+ * Judges a frame: data points to struct omx_wire_head, linear bytes of it
  * are readable and total were received.  Returns 0, or the OMX_COUNTER_DROP_*
  * that says what is wrong.  After 0: version and type are known, the whole
  * body was readable, head.length <= total and covers head and body, types

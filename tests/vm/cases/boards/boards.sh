@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# For the tests of this group: both nodes use another interface as board 0
+# instead of eth0.
+
+ifnames=/sys/module/omx/parameters/ifnames
+
+# The name of node I's interface that is board 0.
+board[1]=eth0
+board[2]=eth0
+
+# use_board I INTERFACE: in place of the one in use.
+use_board() {
+	node "$1" sh -c "grep -qw ${board[$1]} $ifnames && echo --${board[$1]} >$ifnames; echo +$2 >$ifnames"
+	board[$1]=$2
+}
+
+use_eth0() {
+	local i
+	for i in 1 2; do
+		use_board $i eth0
+	done
+}
+
+# within SECONDS COMMAND...
+within() {
+	local limit=$1 try
+	shift
+	for ((try = 0; try < 10 * limit; try++)); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	echo "not within $limit s: $*"
+	node 1 omx_peers
+	node 2 omx_peers
+	return 1
+}
+
+knows() { node "$1" omx_peers | grep -q "$2"; }
+forgot() { ! knows "$@"; }
+
+await_peers() { within 5 knows 1 node2:0 && within 5 knows 2 node1:0; }
+
+# Messages of every class, their bytes compared on both sides.
+peer=node2:0
+verify() {
+	local server status=0
+	node 2 omx_perf -s --timeout 15 >"$LAB_OUT/server" 2>&1 &
+	server=$!
+	node 1 omx_perf -d "$peer" --verify --timeout 15 "$@" || status=$?
+	[ "$status" = 0 ] || cat "$LAB_OUT/server"
+	kill $server 2>/dev/null || true
+	wait $server || true
+	return $status
+}
