@@ -82,6 +82,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->peer_session = session;
 	fill_template(ch);
 	ch->local = omx_iface_mac_is_local(ep->net, mac);
+	ch->mtu = ETH_DATA_LEN;
 	ch->mtu_generation = READ_ONCE(ep->iface->peers.generation) - 1;
 	spin_lock_init(&ch->lock);
 	omx_tx_start(&ch->tx, (u16)atomic_inc_return(&ep->next_flow) ?: 1);
@@ -153,13 +154,24 @@ no_memory:
 	return NULL;
 }
 
+/*
+ * A frame that is too long for the path is lost at each repetition, so a peer
+ * whose MTU is not known, or not any more, is assumed to take no more than
+ * every Ethernet carries, and no more than it took before.
+ */
+static u32 path_mtu(const struct omx_channel *ch)
+{
+	return omx_peer_mtu(ch->ep->iface, ch->mac,
+			    min_t(u32, READ_ONCE(ch->mtu), ETH_DATA_LEN));
+}
+
 u32 omx_channel_mtu(struct omx_channel *ch)
 {
 	unsigned int generation = READ_ONCE(ch->ep->iface->peers.generation);
 
 	/* Pairs with the release: who sees the generation sees its MTU. */
 	if (smp_load_acquire(&ch->mtu_generation) != generation) {
-		WRITE_ONCE(ch->mtu, omx_peer_mtu(ch->ep->iface, ch->mac));
+		WRITE_ONCE(ch->mtu, path_mtu(ch));
 		/* Pairs with the acquire. */
 		smp_store_release(&ch->mtu_generation, generation);
 	}

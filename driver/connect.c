@@ -150,6 +150,7 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 	if (!connect->done)
 		mod_timer(&connect->timer, jiffies + connect->interval);
 	spin_unlock_bh(&connect->lock);
+	omx_peer_ask_mtu(ep->iface, ioc.mac);
 	send_request(connect);
 	rcu_read_unlock();
 	return 0;

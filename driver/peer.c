@@ -4,8 +4,9 @@
  *
  * A board that comes up says hello to everybody a few times in short order and
  * asks for answers, so that both sides know each other at once though a frame
- * be lost; after that one hello every few seconds keeps it known.  Whoever is
- * silent for three of these, or says bye, is forgotten.
+ * be lost; after that one hello every few seconds keeps it known.  A peer from
+ * which no frame at all has come for three of these is forgotten, as is one that
+ * says bye.
  *
  * Anybody on the cable can say hello in any name: the table is bounded, its
  * hash is seeded, answers are limited, and nothing but names, MTUs and expiry
@@ -46,7 +47,7 @@ struct omx_peer {
 	/* The rest changes while readers look. */
 	u32 boot;			/* lock held */
 	u32 mtu;			/* 0: not heard of */
-	unsigned long heard;		/* jiffies */
+	unsigned long heard;		/* jiffies: its last valid frame; no lock */
 	unsigned long answered;		/* jiffies; lock held */
 };
 
@@ -180,18 +181,27 @@ static void forget_all(struct omx_peer_table *table, bool static_too)
 	spin_unlock_bh(&table->lock);
 }
 
-u32 omx_peer_mtu(struct omx_iface *iface, u64 mac)
+/* 0: not known. */
+static u32 announced_mtu(struct omx_iface *iface, u64 mac)
 {
-	u32 mtu = device_mtu(iface) ?: OMX_MTU_MIN;
 	struct omx_peer *peer;
-	u32 announced = 0;
+	u32 mtu = 0;
 
 	rcu_read_lock();
 	peer = find_peer(&iface->peers, mac);
 	if (peer)
-		announced = READ_ONCE(peer->mtu);
+		mtu = READ_ONCE(peer->mtu);
 	rcu_read_unlock();
-	return announced ? min(mtu, announced) : mtu;
+	return mtu;
+}
+
+u32 omx_peer_mtu(struct omx_iface *iface, u64 mac, u32 assumed)
+{
+	u32 mtu = device_mtu(iface) ?: OMX_MTU_MIN;
+
+	if (mac == iface->mac)
+		return mtu;
+	return min(mtu, announced_mtu(iface, mac) ?: assumed);
 }
 
 /* ---- saying hello ---- */
@@ -271,7 +281,7 @@ static unsigned long expire(struct omx_peer_table *table)
 	for (i = 0; i < HASH_SIZE(table->by_mac); i++) {
 		spin_lock_bh(&table->lock);
 		hlist_for_each_entry_safe(peer, tmp, &table->by_mac[i], node) {
-			unsigned long end = peer->heard + PEER_LIFETIME;
+			unsigned long end = READ_ONCE(peer->heard) + PEER_LIFETIME;
 
 			if (!peer->mtu)
 				continue;
@@ -374,6 +384,34 @@ void omx_peers_changed(struct omx_iface *iface)
 }
 
 /* ---- hearing ---- */
+
+/*
+ * The frame that this CPU marked last: the next ones of its sender in the same
+ * tick neither look the peer up nor write to it, since other CPUs read it.
+ * The table is compared, never followed.
+ */
+struct last_heard {
+	const struct omx_peer_table *table;
+	u64 mac;
+	unsigned long when;		/* jiffies */
+};
+
+static DEFINE_PER_CPU(struct last_heard, last_heard);
+
+void omx_peer_heard(struct omx_iface *iface, u64 mac)
+{
+	struct last_heard *last = this_cpu_ptr(&last_heard);
+	struct omx_peer_table *table = &iface->peers;
+	const unsigned long now = jiffies;
+	struct omx_peer *peer;
+
+	if (last->mac == mac && last->when == now && last->table == table)
+		return;
+	*last = (struct last_heard){ table, mac, now };
+	peer = find_peer(table, mac);
+	if (peer && READ_ONCE(peer->heard) != now)
+		WRITE_ONCE(peer->heard, now);
+}
 
 /* Copies the frame; false, and counted, if it makes no sense. */
 static bool parse_hello(struct omx_iface *iface, const struct sk_buff *skb,
@@ -479,6 +517,17 @@ static bool may_say_hello(struct omx_peer_table *table, struct omx_peer *peer)
 		return false;
 	peer->answered = jiffies;
 	return true;
+}
+
+/*
+ * The answer to this hello, too, comes to us alone: peers learn each other's
+ * MTU even where broadcasts do not pass.
+ */
+void omx_peer_ask_mtu(struct omx_iface *iface, u64 mac)
+{
+	if (mac != iface->mac && !announced_mtu(iface, mac) &&
+	    __ratelimit(&iface->peers.answers))
+		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_REPLY);
 }
 
 void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)

@@ -47,15 +47,24 @@ void omx_peers_stop(struct omx_iface *iface);	/* frees all; sleeps */
 /* ---- any context ---- */
 void omx_peers_changed(struct omx_iface *iface);/* name or MTU changed: say hello soon */
 
-/* Largest frame (Ethernet header excluded) both sides take. */
-u32 omx_peer_mtu(struct omx_iface *iface, u64 mac);
+/*
+ * Largest frame (Ethernet header excluded) both sides take, where a peer whose
+ * MTU is not known is assumed to take this much.
+ */
+u32 omx_peer_mtu(struct omx_iface *iface, u64 mac, u32 assumed);
+/* A conversation with it begins: ask for its MTU if that is not known. */
+void omx_peer_ask_mtu(struct omx_iface *iface, u64 mac);
 /* It asked for longer frames than that: tell it ours, and ask for its own. */
 void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac);
 
 /* Printable, no blanks, no '/', length fits; name need not end with a 0. */
 bool omx_peer_name_is_valid(const char *name, size_t length);
 
-/* ---- softirq, RCU read lock held; validated frames, consumed ---- */
+/* ---- softirq, RCU read lock held ---- */
+/* A valid frame of it came, of any type: it is there. */
+void omx_peer_heard(struct omx_iface *iface, u64 mac);
+
+/* ---- the same; validated frames, consumed ---- */
 void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb);
 void omx_peer_bye_pkt(struct omx_iface *iface, struct sk_buff *skb);
 

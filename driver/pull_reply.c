@@ -293,6 +293,16 @@ static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+/*
+ * Who asks for frames takes them, also where hellos did not tell us.  If they
+ * are longer than what we may send, its hello or ours is still on its way.
+ */
+static bool frames_fit(struct omx_channel *ch, u32 length)
+{
+	return length <= omx_channel_mtu(ch) ||
+	       length <= omx_peer_mtu(ch->ep->iface, ch->mac, OMX_MTU_MAX);
+}
+
 /* 0, or the status to refuse with; OMX_STATUSES: only drop it. */
 static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
 		const struct sk_buff *skb)
@@ -303,7 +313,7 @@ static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
 		omx_count(iface, DROP_PULL_RANGE);
 		return OMX_STATUS_BAD_REGION;
 	}
-	if (be16_to_cpu(body->frame_length) + OMX_REPLY_HEADER > omx_channel_mtu(rndv->ch)) {
+	if (!frames_fit(rndv->ch, be16_to_cpu(body->frame_length) + OMX_REPLY_HEADER)) {
 		/* The puller starts over when it hears of the MTU. */
 		omx_count(iface, DROP_PULL_MTU);
 		omx_peer_settle_mtu(iface, rndv->ch->mac);

@@ -143,6 +143,7 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	}
 	type = omx_packet_head(skb)->type;
 	omx_count_type(iface, RX, type);
+	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 	if (iface_handlers[type])
 		iface_handlers[type](iface, skb);
 	else
