@@ -7,6 +7,10 @@
  * the right sessions for the conversations of endpoint N of the receiver.
  * Whoever knows the sessions may end a conversation or put words into it, so
  * those are not to be relied on; all others must not notice.
+ *
+ * --fragments sends from a ring that the kernel shares with us: behind the
+ * Ethernet header nothing of a frame is in the packet's linear part, and a
+ * page ends somewhere in our header.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +35,8 @@
 
 #define BATCH		64
 #define FRAME_MAX	9014
+#define RING_SLOT	16384
+#define RING_PAGE	4096
 #define HEARD		256	/* frames kept to be mutated */
 #define HEARD_MAX	256	/* bytes of each */
 
@@ -64,6 +71,8 @@ static struct mmsghdr messages[BATCH];
 static uint64_t sent[KINDS], state, total = 1000000;
 static unsigned int endpoints = 4;
 static int victim = -1;
+static bool fragments;
+static uint8_t *ring;
 static uint8_t to_mac[ETH_ALEN], own_mac[ETH_ALEN];
 static const char *interface = "eth0";
 
@@ -367,6 +376,51 @@ static void send_batch(int fd, unsigned int count)
 	}
 }
 
+static void send_from_ring(int fd, unsigned int count)
+{
+	unsigned int i, offset;
+
+	for (i = 0; i < count; i++) {
+		struct tpacket2_hdr *slot = (void *)(ring + i * RING_SLOT);
+
+		offset = RING_PAGE - sizeof(struct ether_header) - below(64);
+		memcpy((uint8_t *)slot + offset, &frames[i], vectors[i].iov_len);
+		slot->tp_mac = offset;
+		slot->tp_len = vectors[i].iov_len;
+		/* Pairs with the kernel's read of the status. */
+		__atomic_store_n(&slot->tp_status, TP_STATUS_SEND_REQUEST, __ATOMIC_RELEASE);
+	}
+	/* Returns when all slots are ours again. */
+	while (send(fd, NULL, 0, 0) < 0)
+		if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
+			die("send");
+}
+
+static void set_option(int fd, int option, int value)
+{
+	if (setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)))
+		die("setsockopt");
+}
+
+static void open_ring(int fd)
+{
+	struct tpacket_req request = {
+		.tp_block_size = RING_SLOT,
+		.tp_block_nr = BATCH,
+		.tp_frame_size = RING_SLOT,
+		.tp_frame_nr = BATCH,
+	};
+
+	set_option(fd, PACKET_VERSION, TPACKET_V2);
+	set_option(fd, PACKET_TX_HAS_OFF, 1);
+	set_option(fd, PACKET_LOSS, 1);		/* skip what the interface does not take */
+	if (setsockopt(fd, SOL_PACKET, PACKET_TX_RING, &request, sizeof(request)))
+		die("PACKET_TX_RING");
+	ring = mmap(NULL, BATCH * RING_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED)
+		die("mmap");
+}
+
 static int open_socket(int index, uint16_t protocol)
 {
 	struct sockaddr_ll address = {
@@ -415,6 +469,7 @@ static void parse(int argc, char **argv)
 		{ "seed",	required_argument, NULL, 's' },
 		{ "victim",	required_argument, NULL, 'v' },
 		{ "endpoints",	required_argument, NULL, 'e' },
+		{ "fragments",	no_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c, known = 0;
@@ -441,13 +496,16 @@ static void parse(int argc, char **argv)
 		case 'e':
 			endpoints = atoi(optarg);
 			break;
+		case 'f':
+			fragments = true;
+			break;
 		default:
 			exit(2);
 		}
 	}
 	if (!known || !endpoints || optind < argc) {
 		fputs("usage: fuzz_frames --to MAC [--interface NAME] [--count N] [--seed S]\n"
-		      "                   [--victim ENDPOINT] [--endpoints N]\n", stderr);
+		      "                   [--victim ENDPOINT] [--endpoints N] [--fragments]\n", stderr);
 		exit(2);
 	}
 	if (!state)
@@ -468,6 +526,8 @@ int main(int argc, char **argv)
 		die(interface);
 	fd = open_socket(index, 0);
 	ask_own_mac(fd);
+	if (fragments)
+		open_ring(fd);
 	if (victim >= 0)
 		ear = open_socket(index, ETH_P_ALL);
 	kinds = victim >= 0 ? KINDS : VICTIM;
@@ -488,7 +548,10 @@ int main(int argc, char **argv)
 			vectors[i].iov_len = sizeof(struct ether_header) + length;
 			sent[kind]++;
 		}
-		send_batch(fd, count);
+		if (fragments)
+			send_from_ring(fd, count);
+		else
+			send_batch(fd, count);
 	}
 
 	for (i = 0; i < KINDS; i++)
