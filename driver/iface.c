@@ -459,6 +459,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	case NETDEV_CHANGEUPPER:
 		upper_changed(on, dev);
 		break;
+	case NETDEV_NOTIFY_PEERS:
+		/* Such as a bond after a failover: switches learn from hellos. */
+		if (iface)
+			omx_peers_changed(iface);
+		break;
 	case NETDEV_GOING_DOWN:
 		if (iface)
 			omx_peers_pause(iface);

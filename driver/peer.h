@@ -45,7 +45,8 @@ void omx_peers_pause(struct omx_iface *iface);	/* it goes down: says bye, forget
 void omx_peers_stop(struct omx_iface *iface);	/* frees all; sleeps */
 
 /* ---- any context ---- */
-void omx_peers_changed(struct omx_iface *iface);/* name or MTU changed: say hello soon */
+/* Name, MTU or the way to the network changed: says hello soon. */
+void omx_peers_changed(struct omx_iface *iface);
 
 /*
  * Largest frame (Ethernet header excluded) both sides take, where a peer whose

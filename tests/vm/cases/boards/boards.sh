@@ -53,3 +53,47 @@ verify() {
 	wait $server || true
 	return $status
 }
+
+# ---- traffic while the interface's members change ----
+
+# A second cable beside eth0; no protocol but ours speaks on either of them.
+add_eth1() {
+	local i
+	ip link add eth1 mtu "$LAB_MTU" netns node1 type veth peer name eth1 mtu "$LAB_MTU" netns node2
+	for i in 1 2; do
+		node $i sysctl -q net.ipv6.conf.{all,default}.disable_ipv6=1
+		node $i ip link set eth1 up
+	done
+}
+
+server='' client=''
+
+# One run after the other, so that every class of messages meets the change.
+start_traffic() {
+	: >"$LAB_OUT/runs"
+	node 2 omx_perf -s --timeout 20 >"$LAB_OUT/server" 2>&1 &
+	server=$!
+	while node 1 omx_perf -d node2:0 --verify --timeout 20 \
+		--sizes 1,1000,30000,300k,3M -N 4 >"$LAB_OUT/client" 2>&1; do
+		echo run >>"$LAB_OUT/runs"
+	done &
+	client=$!
+}
+
+runs() { wc -l <"$LAB_OUT/runs"; }
+ran() { [ "$(runs)" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null; }
+
+# goes_on WHAT: the run that saw the change ends well, and so does the next one.
+goes_on() {
+	local begin=$EPOCHREALTIME now
+	within 15 ran $(($(runs) + 2)) || { cat "$LAB_OUT/client" "$LAB_OUT/server" && return 1; }
+	kill -0 "$client" 2>/dev/null || { cat "$LAB_OUT/client" && echo "$1: traffic ended" && return 1; }
+	now=$EPOCHREALTIME
+	awk -v w="$1" -v a="$begin" -v b="$now" 'BEGIN { printf "%s: goes on after %.1f s\n", w, b - a }'
+}
+
+end_traffic() {
+	kill "$client" "$server" 2>/dev/null || true
+	wait "$client" "$server" 2>/dev/null || true
+	pkill -f '^omx_perf -d node2:0' || true
+}
