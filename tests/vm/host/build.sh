@@ -84,9 +84,24 @@ make_user() {
 	forget_other_place
 	mkdir -p "$build/user"
 	configured || configure_user || return
-	make -C "$build/user" -j"$jobs" &&
+	make -C "$build/user" -j"$jobs" && install_user
+}
+
+# Installing takes longer than finding out that nothing is new.
+install_user() {
+	local stamp=$build/user/installed new=$build/user/installed.new
+	[ ! -e "$stamp" ] || [ ! -d "$build/root" ] || [ -n "$(newer_than "$stamp")" ] || return 0
+	touch "$new" &&
 		make -C "$build/user" -s install &&
-		make -C "$build/user" -s install-tests
+		make -C "$build/user" -s install-tests &&
+		mv "$new" "$stamp"
+}
+
+# newer_than STAMP: a file that may have to be installed, built or not.
+newer_than() {
+	find "$build/user" "$top"/{libomx,mpi-glue,tools,docs,tests} \
+		\( -path "$top/tests/vm" -o -path "$build/user/installed*" \) -prune -o \
+		-type f ! -name '*.log' ! -name '*.trs' -newer "$1" -print -quit
 }
 
 # Libtool and make write down where the checkout is: one that was copied or
