@@ -224,6 +224,9 @@ omx_return_t omx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,
 		ret = read_params(&wishes, params, count);
 	if (!ret)
 		ret = open_endpoint(&open, &wishes, ep);
+	/* Programs that do not look at what we return meet BAD_ENDPOINT next. */
+	if (ret)
+		*ep = NULL;
 	return omx__return(NULL, ret, __func__);
 }
 

@@ -233,7 +233,8 @@ typedef struct omx_endpoint_param {
 
 /*
  * Opens an endpoint of a board, either may be ANY.  Peers must name the same
- * key to connect.  BOARD_NOT_FOUND, BUSY, BAD_ENDPOINT (number too large),
+ * key to connect.  *ep is NULL if it fails, which every call that needs an
+ * endpoint refuses with BAD_ENDPOINT.  BOARD_NOT_FOUND, BUSY, BAD_ENDPOINT (number too large),
  * ENDPOINT_PARAM..., NO_SYSTEM_RESOURCES.
  */
 omx_return_t omx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,

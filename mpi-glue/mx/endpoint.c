@@ -81,7 +81,10 @@ mx_return_t mx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,
 {
 	mx_return_t ret = open_endpoint(board, endpoint, key, params, count, ep);
 
-	return ret ? mx__error_report(NULL, ret, __func__) : MX_SUCCESS;
+	if (!ret)
+		return MX_SUCCESS;
+	*ep = NULL;
+	return mx__error_report(NULL, ret, __func__);
 }
 
 mx_return_t mx_close_endpoint(mx_endpoint_t ep)

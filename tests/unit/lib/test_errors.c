@@ -81,7 +81,9 @@ static void before_init(void **state)
 
 	(void)state;
 	ok(omx_finalize());
+	memset(&ep, 0xa5, sizeof(ep));
 	assert_int_equal(omx_open_endpoint(0, 0, 0, NULL, 0, &ep), OMX_NOT_INITIALIZED);
+	assert_null(ep);
 	assert_int_equal(omx_get_info(NULL, OMX_INFO_BOARD_MAX, NULL, 0, &number, 4),
 			 OMX_NOT_INITIALIZED);
 	assert_int_equal(omx_board_number_to_nic_id(0, &nic), OMX_NOT_INITIALIZED);
@@ -97,13 +99,17 @@ static void opening_fails(void **state)
 	omx_endpoint_t ep, other;
 
 	(void)state;
+	memset(&ep, 0xa5, sizeof(ep));
 	assert_int_equal(omx_open_endpoint(1, 0, 0, NULL, 0, &ep), OMX_BOARD_NOT_FOUND);
+	assert_null(ep);
 	assert_int_equal(omx_open_endpoint(99, 0, 0, NULL, 0, &ep), OMX_BOARD_NOT_FOUND);
 	assert_int_equal(omx_open_endpoint(0, 256, 0, NULL, 0, &ep), OMX_BAD_ENDPOINT);
 	assert_int_equal(omx_open_endpoint(0, 0, 0, NULL, 1, &ep), OMX_ENDPOINT_PARAMS_BAD_LIST);
 	assert_int_equal(omx_open_endpoint(0, 0, 0, &param, 1, &ep), OMX_ENDPOINT_PARAM_BAD_KEY);
 	ok(omx_open_endpoint(OMX_ANY_NIC, 3, 0, NULL, 0, &ep));
+	memset(&other, 0xa5, sizeof(other));
 	assert_int_equal(omx_open_endpoint(0, 3, 0, NULL, 0, &other), OMX_BUSY);
+	assert_null(other);
 	mock_fail_open(-EMFILE);
 	assert_int_equal(omx_open_endpoint(0, 4, 0, NULL, 0, &other), OMX_NO_SYSTEM_RESOURCES);
 	for (int skip = 0; skip < 2; skip++) {
@@ -167,6 +173,9 @@ static void any_endpoint_from_the_environment(void **state)
 	assert_int_equal(omx_peek(ep, &request, &result, 0), ret); \
 	assert_int_equal(omx_iprobe(ep, 0, 0, NULL, &result), ret); \
 	assert_int_equal(omx_probe(ep, 0, 0, NULL, &result, 0), ret); \
+	assert_int_equal(omx_improbe(ep, 0, 0, &message, NULL, &result), ret); \
+	assert_int_equal(omx_imrecv(ep, NULL, 0, &message, NULL, &request), ret); \
+	assert_int_equal(omx_imrecvv(ep, NULL, 0, &message, NULL, &request), ret); \
 	assert_int_equal(omx_ibuffered(ep, &request, &result), ret); \
 	assert_int_equal(omx_buffered(ep, &request, &result, 0), ret); \
 	assert_int_equal(omx_cancel(ep, &request, &result), ret); \
@@ -196,6 +205,7 @@ static void closed_endpoint(void **state)
 	omx_memory_mode_t mode = OMX_MEMORY_AUTO;
 	omx_seg_t seg = { buffer, sizeof(buffer) };
 	omx_region_t region = NULL;
+	omx_message_t message = NULL;
 	uint64_t nic;
 	void *context;
 	int fd;
