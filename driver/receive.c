@@ -135,6 +135,8 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		consume_skb(skb);
 		return NET_RX_SUCCESS;
 	}
+	/* We may keep it for long, and its sender may be a socket on this host. */
+	skb_orphan(skb);
 	drop = prepare(skb);
 	if (drop) {
 		this_cpu_inc(iface->counters->value[drop]);
