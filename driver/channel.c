@@ -2,7 +2,7 @@
 /*
  * Channels: finding, making, giving up, freeing them.
  */
-#include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -10,6 +10,7 @@
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
+#include "host.h"
 #include "iface.h"
 #include "offload.h"
 #include "pull.h"
@@ -21,9 +22,10 @@
 #define LINGER		(HZ)
 #define LINGER_STEP	(2)
 
-static u32 peer_hash(u64 mac, u16 endpoint, u32 session)
+static u32 peer_hash(const struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session)
 {
-	return (u32)mac ^ session ^ endpoint;
+	return jhash_3words(lower_32_bits(mac), upper_32_bits(mac) << 16 | endpoint,
+			    session, ep->hash_seed);
 }
 
 struct omx_channel *omx_channel_get(struct omx_endpoint *ep, u32 id)
@@ -50,7 +52,7 @@ struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
 	struct omx_channel *ch;
 
 	hash_for_each_possible_rcu(ep->channels_by_peer, ch, by_peer,
-				   peer_hash(mac, endpoint, session))
+				   peer_hash(ep, mac, endpoint, session))
 		if (ch->mac == mac && ch->peer_session == session &&
 		    ch->peer_endpoint == endpoint && !READ_ONCE(ch->dead))
 			return ch;
@@ -98,29 +100,37 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	return ch;
 }
 
-static u16 *channels_of_mac(struct omx_endpoint *ep, u64 mac)
-{
-	return &ep->channels_of_mac[hash_64(mac, OMX_MAC_HASH_BITS)];
-}
-
 static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 {
-	u16 *of_mac = channels_of_mac(ep, ch->mac);
 	int error;
 
 	lockdep_assert_held(&ep->channels_lock);
-	if (*of_mac >= OMX_CHANNELS_MAC_MAX)
-		return -ENOSPC;
-	error = omx_table_add(&ep->channels, ch, &ch->id,
-			      GFP_ATOMIC | __GFP_NOWARN);
+	error = omx_host_join(ep, ch);
 	if (error)
 		return error;
-	(*of_mac)++;
+	error = omx_table_add(&ep->channels, ch, &ch->id,
+			      GFP_ATOMIC | __GFP_NOWARN);
+	if (error) {
+		omx_host_leave(ep, ch);
+		return error;
+	}
 	ch->space_note.event.channel = ch->id;
 	ch->dead_note.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
-		     peer_hash(ch->mac, ch->peer_endpoint, ch->peer_session));
+		     peer_hash(ep, ch->mac, ch->peer_endpoint, ch->peer_session));
 	return 0;
+}
+
+bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session)
+{
+	bool possible;
+
+	if (omx_channel_find(ep, mac, endpoint, session))
+		return true;
+	spin_lock_bh(&ep->channels_lock);
+	possible = !omx_host_is_full(ep, mac);
+	spin_unlock_bh(&ep->channels_lock);
+	return possible;
 }
 
 struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
@@ -129,8 +139,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	struct omx_channel *ch, *other;
 	int error = 0;
 
-	if (READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX ||
-	    READ_ONCE(*channels_of_mac(ep, mac)) >= OMX_CHANNELS_MAC_MAX) {
+	if (!omx_channel_is_possible(ep, mac, endpoint, session)) {
 		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
@@ -196,13 +205,14 @@ static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 		if (ch->unacked[i])
 			__skb_queue_tail(packets, ch->unacked[i]);
 		if (ch->ahead[i]) {
-			omx_channel_uncharge(ch->ep, ch->ahead[i]);
+			omx_channel_uncharge(ch, ch->ahead[i]);
 			__skb_queue_tail(packets, ch->ahead[i]);
 		}
 		ch->unacked[i] = NULL;
 		ch->ahead[i] = NULL;
 	}
-	omx_partial_drop(ch->ep, &ch->partial);
+	omx_partial_drop(&ch->partial);
+	ch->rx.ahead = 0;
 	if (ch->window_closed) {
 		ch->window_closed = false;
 		atomic_dec(&ch->ep->closed_windows);
@@ -243,7 +253,6 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 
 	spin_lock_bh(&ep->channels_lock);
 	hash_del_rcu(&ch->by_peer);
-	(*channels_of_mac(ep, ch->mac))--;
 	spin_unlock_bh(&ep->channels_lock);
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);
@@ -253,6 +262,9 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	take_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
 	__skb_queue_purge(&packets);
+	spin_lock_bh(&ep->channels_lock);
+	omx_host_leave(ep, ch);
+	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_note);
 	omx_ring_forget(&ep->ring, &ch->dead_note);
 	omx_channel_put(ch);

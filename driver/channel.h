@@ -25,6 +25,7 @@
 #include "sequence.h"
 
 struct omx_endpoint;
+struct omx_host;
 struct omx_iface;
 
 /* Fragments of the eager message that arrives on a channel. */
@@ -33,10 +34,13 @@ struct omx_partial {
 	u64 match_info;
 	u32 length;			/* 0: none under way */
 	u32 received;
+	u32 truesize;
 };
 
 struct omx_channel {
 	struct hlist_node by_peer;
+	struct list_head by_host;	/* ep->channels_lock */
+	struct omx_host *host;
 	u32 id;
 	refcount_t ref;
 	struct rcu_head rcu;
@@ -88,7 +92,7 @@ struct omx_packet_cb {
 	u64 sent;		/* us */
 	u32 seq;
 	bool resent;		/* its round trip is ambiguous (Karn) */
-	bool charged;		/* counted in ep->held */
+	bool charged;		/* to the host */
 };
 
 static inline struct omx_packet_cb *omx_packet_cb(struct sk_buff *skb)
@@ -130,6 +134,8 @@ struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session);
 struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session);
+/* Does it exist, or is there room for it now? */
+bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session);
 /* Largest frame, Ethernet header excluded, that reaches the peer. */
 u32 omx_channel_mtu(struct omx_channel *ch);
 /* Gives up: every request of this channel ends with the status. */
@@ -170,9 +176,8 @@ u32 omx_channel_window(struct omx_channel *ch);		/* ch->lock held */
 /* The program made room: deliver what waits, tell the peers. */
 void omx_channels_reopen(struct omx_endpoint *ep);
 bool omx_channels_may_reopen(struct omx_endpoint *ep);
-/* Bytes that the endpoint keeps for its program. */
-void omx_channel_charge(struct omx_endpoint *ep, struct sk_buff *skb);
-void omx_channel_uncharge(struct omx_endpoint *ep, struct sk_buff *skb);
+/* ch->lock held: the packet is not kept out of order any more. */
+void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb);
 
 /* ---- channel_receive.c: softirq, RCU read lock held; validated frames ---- */
 /* The live channel that a frame came by, or NULL. */

@@ -5,6 +5,7 @@
  */
 #include "channel.h"
 #include "endpoint.h"
+#include "host.h"
 #include "iface.h"
 #include "pull.h"
 #include "receive_eager.h"
@@ -14,20 +15,20 @@
 #define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
 #define REORDER		3	/* later packets acked before one counts as lost */
 
-void omx_channel_charge(struct omx_endpoint *ep, struct sk_buff *skb)
+/* False: its host has its share of the memory for packets out of order. */
+static bool charge(struct omx_channel *ch, struct sk_buff *skb)
 {
-	if (omx_packet_cb(skb)->charged)
-		return;
-	omx_packet_cb(skb)->charged = true;
-	atomic_add(skb->truesize, &ep->held);
+	omx_packet_cb(skb)->charged = omx_host_charge(ch->ep, ch->host, skb->truesize);
+	return omx_packet_cb(skb)->charged;
 }
 
-void omx_channel_uncharge(struct omx_endpoint *ep, struct sk_buff *skb)
+void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
 {
+	lockdep_assert_held(&ch->lock);
 	if (!omx_packet_cb(skb)->charged)
 		return;
 	omx_packet_cb(skb)->charged = false;
-	atomic_sub(skb->truesize, &ep->held);
+	omx_host_uncharge(ch->ep, ch->host, skb->truesize);
 }
 
 static void close_window(struct omx_channel *ch)
@@ -220,11 +221,10 @@ static void deliver_ready(struct omx_channel *ch)
 	while (*slot) {
 		struct sk_buff *skb = *slot;
 
-		omx_channel_uncharge(ch->ep, skb);
+		omx_channel_uncharge(ch, skb);
 		*slot = NULL;
 		if (!deliver(ch, skb)) {
 			*slot = skb;
-			omx_channel_charge(ch->ep, skb);
 			close_window(ch);
 			ch->ack_now = true;
 			return;
@@ -242,15 +242,19 @@ static void restart_receiving(struct omx_channel *ch, u16 flow,
 	for (i = 0; i < OMX_WINDOW; i++) {
 		if (!ch->ahead[i])
 			continue;
-		omx_channel_uncharge(ch->ep, ch->ahead[i]);
+		omx_channel_uncharge(ch, ch->ahead[i]);
 		__skb_queue_tail(freed, ch->ahead[i]);
 		ch->ahead[i] = NULL;
 	}
-	omx_partial_drop(ch->ep, &ch->partial);
+	omx_partial_drop(&ch->partial);
 	omx_rx_start(&ch->rx, flow);
 }
 
-/* Takes the packet in.  Consumes skb. */
+/*
+ * Takes the packet in.  Consumes skb.  The one that is next in order always
+ * has a place, or packets ahead of it could fill the memory and wait for it
+ * for ever.
+ */
 static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
 		   struct sk_buff_head *freed)
 {
@@ -264,20 +268,17 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
+		*slot = skb;
+		deliver_ready(ch);
+		if (++ch->ack_count >= ACK_EVERY)
+			ch->ack_now = true;
+		return;
 	case OMX_RX_AHEAD:
-		if (atomic_read(&ch->ep->held) > 2 * OMX_HELD_MAX) {
+		if (!charge(ch, skb)) {
 			omx_count(iface, DROP_RING_FULL);
-			close_window(ch);
 			break;
 		}
 		*slot = skb;
-		if (verdict == OMX_RX_NEXT) {
-			deliver_ready(ch);
-			if (++ch->ack_count >= ACK_EVERY)
-				ch->ack_now = true;
-			return;
-		}
-		omx_channel_charge(ch->ep, skb);
 		omx_rx_keep(&ch->rx, seq);
 		ch->ack_now = true;
 		return;

@@ -97,7 +97,9 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 	init_waitqueue_head(&ep->helper_wait);
 	omx_hrtimer_setup(&ep->helper_timer, helper_timer_fired,
 			  CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	ep->hash_seed = get_random_u32();
 	hash_init(ep->channels_by_peer);
+	hash_init(ep->hosts);
 	spin_lock_init(&ep->channels_lock);
 	init_tables(ep);
 	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);

@@ -12,7 +12,7 @@
  * Locks, outermost first, all taken with BH off:
  *	pull->lock		one pull's progress
  *	channel->lock		one channel's sequencing and lists
- *	ep->channels_lock	the hash of channels
+ *	ep->channels_lock	the hash of channels, and hosts
  *	iface->pulls.lock	whose turn it is to ask
  *	ring->lock		the event ring
  *	table->lock		numbers (innermost)
@@ -38,10 +38,10 @@ struct omx_space;
 struct pid;
 
 #define OMX_CHANNEL_HASH_BITS	10
-#define OMX_CHANNELS_MAX	8192	/* per endpoint ... */
-#define OMX_CHANNELS_MAC_MAX	1024	/* ... and for all MACs that share a count */
-#define OMX_MAC_HASH_BITS	6
-#define OMX_HELD_MAX		(16 << 20)	/* bytes of received frames per endpoint */
+#define OMX_CHANNELS_MAX	8192	/* per endpoint; see also host.h */
+#define OMX_HOST_HASH_BITS	6
+#define OMX_HELD_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
+
 struct omx_endpoint {
 	struct net *net;
 	struct omx_iface *iface;	/* referenced */
@@ -62,9 +62,9 @@ struct omx_endpoint {
 	u32 urgent_head;		/* ring head behind the newest event that cannot wait */
 	bool helper_due;
 
+	u32 hash_seed;			/* nobody else can make chains long */
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
-	/* So that one host, whatever it sends, leaves room for the others. */
-	u16 channels_of_mac[1 << OMX_MAC_HASH_BITS];
+	DECLARE_HASHTABLE(hosts, OMX_HOST_HASH_BITS);
 	spinlock_t channels_lock;	/* of the two above */
 	struct omx_table channels;
 	struct omx_table regions;
@@ -73,7 +73,8 @@ struct omx_endpoint {
 	struct omx_table messages;	/* medium ones, until fetched */
 	struct omx_table connects;
 
-	atomic_t held;			/* bytes: frames kept out of order and messages not fetched */
+	atomic_t held;			/* bytes: complete messages that are not fetched */
+	atomic_t ahead;			/* bytes: frames kept out of order */
 	atomic_t closed_windows;	/* channels whose peers we told to wait */
 	atomic_t next_flow;
 

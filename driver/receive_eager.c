@@ -11,15 +11,20 @@
 
 #define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
 
+/* Frames that take more memory than so many times their payload are copied. */
+#define WASTE_MAX	4
+#define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - EAGER_HEADER)
+
 /* A medium message that waits to be fetched. */
 struct omx_message {
 	u32 id;				/* first: omx_table_pop() */
 	struct rcu_head rcu;
 	u32 length;
+	u32 truesize;
 	struct sk_buff *frames;		/* linked by skb->next */
 };
 
-static void free_frames(struct omx_endpoint *ep, struct sk_buff *skb)
+static void free_frames(struct sk_buff *skb)
 {
 	/* With BH off their heads go to the next frames built on chunks. */
 	local_bh_disable();
@@ -27,16 +32,15 @@ static void free_frames(struct omx_endpoint *ep, struct sk_buff *skb)
 		struct sk_buff *next = skb->next;
 
 		skb_mark_not_on_list(skb);
-		omx_channel_uncharge(ep, skb);
 		napi_consume_skb(skb, 1);
 		skb = next;
 	}
 	local_bh_enable();
 }
 
-void omx_partial_drop(struct omx_endpoint *ep, struct omx_partial *partial)
+void omx_partial_drop(struct omx_partial *partial)
 {
-	free_frames(ep, partial->head);
+	free_frames(partial->head);
 	memset(partial, 0, sizeof(*partial));
 }
 
@@ -90,13 +94,16 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	if (!message)
 		return false;
 	message->length = partial->length;
+	message->truesize = partial->truesize;
 	message->frames = partial->head;
+	atomic_add(message->truesize, &ep->held);
 	if (omx_table_add(&ep->messages, message, &message->id,
 			  GFP_ATOMIC | __GFP_NOWARN))
 		goto free;
 	event = recv_event(ch, partial->match_info, partial->length, message->id);
 	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
 	if (!pushed && omx_table_take(&ep->messages, message->id, message)) {
+		atomic_sub(message->truesize, &ep->held);
 		kfree_rcu(message, rcu);
 		return false;
 	}
@@ -106,6 +113,7 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	return true;
 
 free:
+	atomic_sub(message->truesize, &ep->held);
 	kfree(message);
 	return false;
 }
@@ -121,10 +129,8 @@ static bool continues(const struct omx_partial *partial,
 		partial->match_info == be64_to_cpu(eager->match_info));
 }
 
-static void append(struct omx_channel *ch, struct sk_buff *skb)
+static void append(struct omx_partial *partial, struct sk_buff *skb)
 {
-	struct omx_partial *partial = &ch->partial;
-
 	skb->next = NULL;
 	if (partial->last)
 		partial->last->next = skb;
@@ -132,7 +138,36 @@ static void append(struct omx_channel *ch, struct sk_buff *skb)
 		partial->head = skb;
 	partial->last = skb;
 	partial->received += payload_of(skb);
-	omx_channel_charge(ch->ep, skb);
+	partial->truesize += skb->truesize;
+}
+
+/*
+ * Copies a small fragment behind others: a channel keeps the fragments of a
+ * message whatever memory there is, so they must take little more than its
+ * bytes.  False: out of memory.
+ */
+static bool merge(struct omx_partial *partial, struct sk_buff *skb)
+{
+	struct sk_buff *last = partial->last;
+	u32 payload = payload_of(skb);
+
+	if (!last || skb_cloned(last) || skb_tailroom(last) < payload) {
+		last = alloc_skb(EAGER_HEADER + MERGED_ROOM, GFP_ATOMIC | __GFP_NOWARN);
+		if (!last)
+			return false;
+		skb_put_zero(last, EAGER_HEADER);
+		append(partial, last);
+	}
+	skb_copy_bits(skb, EAGER_HEADER, skb_put(last, payload), payload);
+	partial->received += payload;
+	consume_skb(skb);
+	return true;
+}
+
+static bool is_wasteful(const struct sk_buff *skb)
+{
+	return payload_of(skb) <= MERGED_ROOM &&
+	       skb->truesize > WASTE_MAX * payload_of(skb);
 }
 
 /* Takes the newest frame back out: it stays with the channel for now. */
@@ -148,7 +183,7 @@ static void unappend(struct omx_channel *ch, struct sk_buff *skb)
 	}
 	*link = NULL;
 	partial->received -= payload_of(skb);
-	omx_channel_uncharge(ch->ep, skb);
+	partial->truesize -= skb->truesize;
 }
 
 static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
@@ -159,13 +194,16 @@ static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
 	if (!continues(partial, eager)) {
 		/* The peer does not keep its own rules: lose this message only. */
 		omx_count(ch->ep->iface, DROP_FRAGMENT);
-		omx_partial_drop(ch->ep, partial);
+		omx_partial_drop(partial);
 		kfree_skb(skb);
 		return true;
 	}
 	partial->length = be32_to_cpu(eager->msg_length);
 	partial->match_info = be64_to_cpu(eager->match_info);
-	append(ch, skb);
+	/* The last one may have to be taken out again. */
+	if (partial->received + payload_of(skb) < partial->length && is_wasteful(skb))
+		return merge(partial, skb);
+	append(partial, skb);
 	if (partial->received < partial->length)
 		return true;
 	if (push_message(ch, partial))
@@ -183,6 +221,9 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 	if (length == payload_of(skb) && length <= OMX_SMALL_MAX &&
 	    !ch->partial.received)
 		return push_small(ch, skb);
+	/* One that was begun is always finished: others may wait behind it. */
+	if (!ch->partial.received && atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX)
+		return false;
 	return add_fragment(ch, skb);
 }
 
@@ -220,7 +261,8 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	message = omx_table_pop(&ep->messages, fetch.message);
 	if (message) {
 		error = copy_out(message, &to);
-		free_frames(ep, message->frames);
+		free_frames(message->frames);
+		atomic_sub(message->truesize, &ep->held);
 		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
 	}
@@ -234,7 +276,7 @@ void omx_messages_destroy(struct omx_endpoint *ep)
 	u32 slot = 0;
 
 	while ((message = omx_table_next(&ep->messages, &slot))) {
-		free_frames(ep, message->frames);
+		free_frames(message->frames);
 		kfree(message);
 	}
 }

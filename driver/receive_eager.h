@@ -16,7 +16,7 @@ struct sk_buff;
 
 /* Channel's lock held, in order.  Consumes skb, or false: no room now. */
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb);
-void omx_partial_drop(struct omx_endpoint *ep, struct omx_partial *partial);
+void omx_partial_drop(struct omx_partial *partial);
 
 /* Process context. */
 long omx_fetch(struct omx_endpoint *ep, void __user *arg);

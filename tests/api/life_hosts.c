@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A server that answers messages of one byte, whoever they come from, and a
+ * client that sends --count of them: all must be answered within --seconds.
+ * --mode sessions: each by an endpoint of its own that is closed afterwards.
+ * --mode last: the server ends, too.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+
+#define QUESTION	1
+#define ANSWER		2
+#define STOP		3
+
+static void server(void)
+{
+	omx_endpoint_t ep = open_number(options.endpoint, NULL, 0);
+	omx_request_t stop, question, answer;
+	omx_status_t status;
+	uint8_t byte;
+
+	MUST(omx_irecv(ep, NULL, 0, STOP, EXACT, NULL, &stop));
+	MUST(omx_irecv(ep, &byte, 1, QUESTION, EXACT, NULL, &question));
+	printf("the server is there\n");
+	while (!is_done(ep, &stop, &status)) {
+		uint32_t result;
+
+		MUST(omx_wait(ep, &question, &status, &result, 50));
+		if (!result)
+			continue;
+		byte ^= 0xff;
+		MUST(omx_issend(ep, &byte, 1, status.addr, ANSWER, NULL, &answer));
+		finish(ep, &answer);
+		MUST(omx_irecv(ep, &byte, 1, QUESTION, EXACT, NULL, &question));
+	}
+	MUST(omx_close_endpoint(ep));
+}
+
+static void ask(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint8_t i)
+{
+	uint8_t byte = i;
+
+	send_sync(ep, peer, &byte, 1, QUESTION);
+	EQUAL(receive(ep, &byte, 1, ANSWER).msg_length, 1);
+	EQUAL(byte, i ^ 0xff);
+}
+
+static void client(void)
+{
+	omx_endpoint_t ep = open_number(options.endpoint + 1, NULL, 0);
+	char name[OMX_HOSTNAMELEN_MAX];
+	omx_endpoint_addr_t peer;
+	double begin = now();
+	unsigned int i;
+	uint64_t nic;
+
+	snprintf(name, sizeof(name), "%s", options.peer);
+	MUST(omx_hostname_to_nic_id(name, &nic));
+	peer = connect_to(ep, nic, options.endpoint);
+	for (i = 0; i < options.count; i++) {
+		ask(ep, peer, i);
+		if (!options.mode || strcmp(options.mode, "sessions"))
+			continue;
+		MUST(omx_close_endpoint(ep));
+		ep = open_number(options.endpoint + 1, NULL, 0);
+		peer = connect_to(ep, nic, options.endpoint);
+	}
+	printf("%llu answers after %.3f s\n", (unsigned long long)options.count, now() - begin);
+	CHECK(now() - begin < options.seconds, "%.3f s", now() - begin);
+	if (options.mode && !strcmp(options.mode, "last"))
+		send_sync(ep, peer, NULL, 0, STOP);
+	MUST(omx_close_endpoint(ep));
+}
+
+int main(int argc, char **argv)
+{
+	options.count = 100;
+	options.seconds = 2;
+	return run_pair(argc, argv, server, client);
+}
