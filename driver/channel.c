@@ -100,6 +100,25 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	return ch;
 }
 
+/*
+ * An endpoint has one session at a time, so the channels of others are dead
+ * and their CLOSED was lost.  Or this one is: the packet that made it was late.
+ * The peer is asked about the others; it answers our ack if this one is wrong.
+ */
+static void doubt_older_sessions(struct omx_endpoint *ep, struct omx_channel *ch)
+{
+	struct omx_channel *other;
+
+	lockdep_assert_held(&ep->channels_lock);
+	list_for_each_entry(other, &ch->host->channels, by_host) {
+		if (other == ch || other->peer_endpoint != ch->peer_endpoint ||
+		    READ_ONCE(other->dead))
+			continue;
+		WRITE_ONCE(other->replaced, true);
+		timer_reduce(&other->timer, jiffies);
+	}
+}
+
 static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 {
 	int error;
@@ -118,6 +137,8 @@ static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 	ch->dead_note.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
 		     peer_hash(ep, ch->mac, ch->peer_endpoint, ch->peer_session));
+	timer_reduce(&ch->timer, jiffies + OMX_CHANNEL_IDLE);
+	doubt_older_sessions(ep, ch);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reliable, ordered delivery between one endpoint here and one there.
- * Created by the first connect or the first packet, kept until the endpoint
- * closes; a peer without traffic has none.
+ * Created by the first connect or the first packet, kept until an endpoint
+ * closes or the peer is gone; a peer without traffic has none.
  *
  * Sending: packets get their number when they leave; those that the peer's
  * window does not admit wait in `pending`.  A packet is kept in `unacked`
@@ -27,6 +27,8 @@
 struct omx_endpoint;
 struct omx_host;
 struct omx_iface;
+
+#define OMX_CHANNEL_IDLE	(60 * HZ)	/* silence that is looked into */
 
 /* Fragments of the eager message that arrives on a channel. */
 struct omx_partial {
@@ -75,6 +77,9 @@ struct omx_channel {
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
+	unsigned long doubted;		/* jiffies; valid while in_doubt */
+	bool in_doubt;			/* the peer may be gone: it is asked */
+	bool replaced;			/* its endpoint seems to have a new session; any context */
 	u64 retransmit_at;		/* us; valid while packets are unacked */
 	unsigned long probed;		/* jiffies */
 
@@ -157,6 +162,7 @@ void omx_channel_wake_up(struct omx_channel *ch);
 bool omx_channel_has_space(struct omx_channel *ch, u32 length);
 /* Something of the peer is waited for (ch->rndvs): see that it is alive. */
 void omx_channel_watch(struct omx_channel *ch);
+void omx_channel_watch_locked(struct omx_channel *ch);
 void omx_channel_timer(struct timer_list *timer);
 
 /* ch->lock held; packets to send once it is released are put on `out`. */
@@ -178,6 +184,11 @@ void omx_channels_reopen(struct omx_endpoint *ep);
 bool omx_channels_may_reopen(struct omx_endpoint *ep);
 /* ch->lock held: the packet is not kept out of order any more. */
 void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb);
+/* ... packets or fragments are missing between those that have arrived. */
+static inline bool omx_channel_is_owed(const struct omx_channel *ch)
+{
+	return ch->rx.ahead || ch->partial.received;
+}
 
 /* ---- channel_receive.c: softirq, RCU read lock held; validated frames ---- */
 /* The live channel that a frame came by, or NULL. */

@@ -138,12 +138,16 @@ static void free_acked(struct sk_buff_head *freed)
 /*
  * The peer is alive.  Not if it acknowledges less than it did: it has given
  * our channel up and made a new one, on which nothing of ours will ever be in
- * order.  (Acks that overtook each other say so too, once.)
+ * order.  Nor if it has received nothing of what we sent.  (Acks that overtook
+ * each other say so too, once.)
  */
 static void note_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
 {
-	if (ack_flow != ch->tx.flow || (s32)(ack - ch->tx.acked) >= 0)
-		ch->heard = jiffies;
+	bool forgot = ack_flow ? ack_flow == ch->tx.flow && (s32)(ack - ch->tx.acked) < 0 :
+				 ch->tx.next != 1;
+
+	if (!forgot)
+		WRITE_ONCE(ch->heard, jiffies);
 }
 
 static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
@@ -351,6 +355,8 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	if (omx_rx_flow_is_newer(&ch->rx, flow))
 		restart_receiving(ch, flow, &freed);
 	accept(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+	if (omx_channel_is_owed(ch))
+		omx_channel_watch_locked(ch);
 	if (ch->ack_now)
 		omx_channel_add_ack(ch, 0, &out);
 	else if (ch->ack_count)
@@ -359,6 +365,31 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	omx_channel_xmit(ch, &out);
 	free_acked(&freed);
+}
+
+/*
+ * A peer that connected and sent nothing yet has a channel to us, and we have
+ * none: we are there all the same.
+ */
+static void answer_probe(struct omx_iface *iface, const struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_wire_head *reply_head;
+	struct omx_wire_ack *ack;
+	struct sk_buff *reply;
+
+	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+				 OMX_WIRE_ACK, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!reply)
+		return;		/* the peer will ask again */
+	reply_head = omx_packet_head(reply);
+	reply_head->dst_endpoint = head->src_endpoint;
+	reply_head->src_endpoint = head->dst_endpoint;
+	reply_head->dst_session = head->src_session;
+	reply_head->src_session = head->dst_session;
+	ack = omx_packet_body(reply);
+	ack->window = cpu_to_be16(OMX_WINDOW);
+	omx_packet_xmit(iface, reply);
 }
 
 void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
@@ -370,7 +401,10 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	u32 acked = be32_to_cpu(ack->ack);
 
 	if (!ch) {
-		omx_count(iface, DROP_NO_CHANNEL);
+		if (ack->flags & OMX_ACK_PROBE && !ack->flow)
+			answer_probe(iface, skb);
+		else
+			omx_count(iface, DROP_NO_CHANNEL);
 		kfree_skb(skb);
 		return;
 	}

@@ -10,6 +10,8 @@
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
+#define DOUBT_PROBES	8		/* that a peer in doubt may leave unanswered */
+#define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
 
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
 				   unsigned int payload, gfp_t gfp)
@@ -19,7 +21,7 @@ struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type ty
 
 static bool is_waiting(const struct omx_channel *ch)
 {
-	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls);
+	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) || omx_channel_is_owed(ch);
 }
 
 void omx_channel_wake_up(struct omx_channel *ch)
@@ -35,8 +37,9 @@ void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 	lockdep_assert_held(&ch->lock);
 	if (ch->dead || omx_endpoint_is_dead(ch->ep))
 		return;
+	/* Not mod_timer(): another channel's beginning may move it, too. */
 	if (!timer_pending(&ch->timer) || time_before(when, ch->timer.expires))
-		mod_timer(&ch->timer, when);
+		timer_reduce(&ch->timer, when);
 }
 
 void omx_channel_start_timeout(struct omx_channel *ch)
@@ -204,23 +207,71 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 
 /* ---- the timer ---- */
 
+static unsigned long doubt_timeout(const struct omx_channel *ch)
+{
+	unsigned long timeout = ch->ep->timeout;
+
+	return READ_ONCE(ch->replaced) ? min_t(unsigned long, timeout, REPLACED_TIMEOUT) :
+					 timeout;
+}
+
 static unsigned long probe_interval(const struct omx_channel *ch)
 {
-	return max_t(unsigned long, 1,
-		     min_t(unsigned long, PROBE_INTERVAL, ch->ep->timeout / 4));
+	unsigned long interval = ch->in_doubt ? doubt_timeout(ch) / DOUBT_PROBES :
+						ch->ep->timeout / 4;
+
+	if (is_waiting(ch) && interval > PROBE_INTERVAL)
+		interval = PROBE_INTERVAL;
+	return max(interval, 1UL);
+}
+
+void omx_channel_watch_locked(struct omx_channel *ch)
+{
+	omx_channel_arm(ch, jiffies + probe_interval(ch));
 }
 
 void omx_channel_watch(struct omx_channel *ch)
 {
 	spin_lock_bh(&ch->lock);
-	omx_channel_arm(ch, jiffies + probe_interval(ch));
+	omx_channel_watch_locked(ch);
 	spin_unlock_bh(&ch->lock);
 }
 
-static bool peer_is_lost(const struct omx_channel *ch)
+/*
+ * An idle channel whose peer ended without a word would stay for ever: a peer
+ * that has long been silent, or seems to have a new session, is asked.
+ */
+static void review_doubt(struct omx_channel *ch)
 {
-	return (omx_tx_in_flight(&ch->tx) || is_waiting(ch)) &&
-	       time_after(jiffies, ch->heard + ch->ep->timeout);
+	if (ch->in_doubt && time_after(READ_ONCE(ch->heard), ch->doubted)) {
+		ch->in_doubt = false;
+		WRITE_ONCE(ch->replaced, false);
+	} else if (!ch->in_doubt &&
+		   (READ_ONCE(ch->replaced) ||
+		    time_after_eq(jiffies, READ_ONCE(ch->heard) + OMX_CHANNEL_IDLE))) {
+		ch->in_doubt = true;
+		ch->doubted = jiffies;
+		ch->probed = jiffies - doubt_timeout(ch);	/* ask now */
+	}
+}
+
+/* OMX_STATUS_*: why the peer is given up; 0: it is not. */
+static u8 peer_is_lost(const struct omx_channel *ch)
+{
+	if ((omx_tx_in_flight(&ch->tx) || is_waiting(ch)) &&
+	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
+		return OMX_STATUS_UNREACHABLE;
+	if (ch->in_doubt && time_after(jiffies, ch->doubted + doubt_timeout(ch)))
+		return READ_ONCE(ch->replaced) ? OMX_STATUS_CLOSED : OMX_STATUS_UNREACHABLE;
+	return 0;
+}
+
+static bool is_time_to_probe(const struct omx_channel *ch)
+{
+	unsigned long interval = probe_interval(ch);
+
+	return time_after_eq(jiffies, ch->probed + interval) &&
+	       (ch->in_doubt || time_after_eq(jiffies, READ_ONCE(ch->heard) + interval));
 }
 
 /* Nothing was acknowledged for too long. */
@@ -241,40 +292,34 @@ static unsigned long retransmit_jiffies(const struct omx_channel *ch)
 	return jiffies + usecs_to_jiffies(clamp_t(s64, left, 1, OMX_RTO_MAX_US));
 }
 
-/* Returns when to look again, or false: nothing is under way. */
-static bool timer_work(struct omx_channel *ch, unsigned long *next,
-		       struct sk_buff_head *out)
+/* Returns when to look again. */
+static unsigned long timer_work(struct omx_channel *ch, struct sk_buff_head *out)
 {
-	unsigned long now = jiffies;
-	bool active = false;
+	unsigned long next = READ_ONCE(ch->heard) + OMX_CHANNEL_IDLE;
 
 	if (ch->ack_count)
 		omx_channel_add_ack(ch, 0, out);
-	if (is_waiting(ch)) {
-		*next = now + probe_interval(ch);
-		active = true;
-		if (time_after_eq(now, ch->heard + probe_interval(ch)) &&
-		    time_after_eq(now, ch->probed + probe_interval(ch))) {
-			ch->probed = now;
+	if (is_waiting(ch) || ch->in_doubt) {
+		if (is_time_to_probe(ch)) {
+			ch->probed = jiffies;
 			omx_channel_add_ack(ch, OMX_ACK_PROBE, out);
 		}
+		next = jiffies + probe_interval(ch);
 	}
 	if (omx_tx_in_flight(&ch->tx)) {
 		if (omx_channel_now_us() >= ch->retransmit_at)
 			time_out(ch, out);
-		if (!active || time_before(retransmit_jiffies(ch), *next))
-			*next = retransmit_jiffies(ch);
-		active = true;
+		if (time_before(retransmit_jiffies(ch), next))
+			next = retransmit_jiffies(ch);
 	}
-	return active;
+	return next;
 }
 
 void omx_channel_timer(struct timer_list *timer)
 {
 	struct omx_channel *ch = omx_timer_container(ch, timer, timer);
 	struct sk_buff_head out;
-	unsigned long next;
-	bool lost;
+	u8 lost;
 
 	__skb_queue_head_init(&out);
 	spin_lock_bh(&ch->lock);
@@ -282,11 +327,12 @@ void omx_channel_timer(struct timer_list *timer)
 		spin_unlock_bh(&ch->lock);
 		return;
 	}
+	review_doubt(ch);
 	lost = peer_is_lost(ch);
-	if (!lost && timer_work(ch, &next, &out))
-		omx_channel_arm(ch, next);
+	if (!lost)
+		omx_channel_arm(ch, timer_work(ch, &out));
 	spin_unlock_bh(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	if (lost)
-		omx_channel_fail(ch, OMX_STATUS_UNREACHABLE);
+		omx_channel_fail(ch, lost);
 }

@@ -198,6 +198,15 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	struct omx_wire_head *reply_head;
 	struct sk_buff *reply;
 
+	/* The peer asks again until there is room for what it will send. */
+	if (status == OMX_STATUS_OK &&
+	    !omx_channel_is_possible(ep, omx_mac_read(eth_hdr(skb)->h_source),
+				     be16_to_cpu(head->src_endpoint),
+				     be32_to_cpu(head->src_session))) {
+		omx_count(iface, DROP_CHANNEL_LIMIT);
+		kfree_skb(skb);
+		return;
+	}
 	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
 				 OMX_WIRE_CONNECT_REPLY, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (reply) {

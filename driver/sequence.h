@@ -56,9 +56,10 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow);
 bool omx_tx_may_send(const struct omx_tx_state *tx);
 /*
  * Takes an ack in.  What a window once admitted stays admitted: a receiver
- * that closes it throws away what comes and says so by acking no further.  Returns how many packets it newly covers, or -1 if it
- * speaks of another flow or of packets that were never sent.  *opened is set
- * if it lets packets pass that were refused before.
+ * that closes it throws away what comes and says so by acking no further.
+ * Returns how many packets it newly covers, or -1 if it speaks of another flow
+ * or of packets that were never sent.  *opened is set if it lets packets pass
+ * that were refused before.
  */
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened);
