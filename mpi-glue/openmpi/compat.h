@@ -10,6 +10,7 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/proc/proc.h"
+#include "opal/datatype/opal_convertor.h"
 
 #if OMPI_MAJOR_VERSION >= 5
 
@@ -25,6 +26,12 @@
 static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
 {
 	return comm->c_index;
+}
+
+static inline bool mtl_omx_is_displaced(const struct opal_convertor_t *convertor)
+{
+	(void)convertor;
+	return false;
 }
 
 #else
@@ -44,6 +51,17 @@ static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm
 static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
 {
 	return comm->c_contextid;
+}
+
+/*
+ * Does ompi_mtl_datatype_pack() forget the displacement of data without gaps?
+ * It takes the convertor's base for the address of the data.  That is right
+ * for convertors that pml/cm has filled in by itself, and wrong for those that
+ * were prepared for sending, which are the ones of persistent requests.
+ */
+static inline bool mtl_omx_is_displaced(const struct opal_convertor_t *convertor)
+{
+	return convertor->flags & CONVERTOR_SEND;
 }
 
 #endif

@@ -80,6 +80,8 @@ int mtl_omx_map_source(struct opal_convertor_t *convertor, struct mtl_omx_memory
 		return ret;
 	if (copied)
 		memory->copy = start;
+	else if (total && mtl_omx_is_displaced(convertor))
+		start = convertor->pBaseBuf + convertor->pDesc->true_lb;
 	use_one(memory, start, total);
 	return OMPI_SUCCESS;
 }
