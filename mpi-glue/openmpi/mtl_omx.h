@@ -10,6 +10,7 @@
  *   match.h		match info
  *   memory.c		datatypes: in place, as segments, or through a copy
  *   send.c		sends
+ *   buffered.c		sends of MPI_Bsend_init, which Open MPI gets wrong
  *   receive.c		receives, probes, matched probes, cancel
  *   progress.c		how requests end
  *
@@ -104,6 +105,14 @@ int mtl_omx_progress(void);
 
 /* MPI's word for how it went. */
 int mtl_omx_error(omx_return_t code);
+
+/* Starts a send; the caller has set what belongs to Open MPI in the request. */
+int mtl_omx_start_send(struct ompi_communicator_t *comm, int dest, int tag,
+		       struct opal_convertor_t *convertor, mca_pml_base_send_mode_t mode,
+		       struct mtl_omx_request *request);
+/* The same for a request of MPI_Bsend_init. */
+int mtl_omx_start_buffered(struct ompi_communicator_t *comm, int dest, int tag,
+			   struct opal_convertor_t *convertor, mca_mtl_request_t *mtl_request);
 
 int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
 		 int dest, int tag, struct opal_convertor_t *convertor,

@@ -46,9 +46,9 @@ static omx_return_t post_and_test(struct mtl_omx_request *request, omx_endpoint_
 	return ret;
 }
 
-static int start(struct ompi_communicator_t *comm, int dest, int tag,
-		 struct opal_convertor_t *convertor, mca_pml_base_send_mode_t mode,
-		 struct mtl_omx_request *request)
+int mtl_omx_start_send(struct ompi_communicator_t *comm, int dest, int tag,
+		       struct opal_convertor_t *convertor, mca_pml_base_send_mode_t mode,
+		       struct mtl_omx_request *request)
 {
 	uint64_t info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
 	omx_endpoint_addr_t addr;
@@ -81,7 +81,11 @@ int mtl_omx_isend(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 {
 	(void)mtl;
 	(void)blocking;
-	return start(comm, dest, tag, convertor, mode, (struct mtl_omx_request *)mtl_request);
+	if (MTL_OMX_REPAIR_BUFFERED && mode == MCA_PML_BASE_SEND_BUFFERED &&
+	    mtl_request->ompi_req->req_persistent)
+		return mtl_omx_start_buffered(comm, dest, tag, convertor, mtl_request);
+	return mtl_omx_start_send(comm, dest, tag, convertor, mode,
+				  (struct mtl_omx_request *)mtl_request);
 }
 
 /* A request without one of Open MPI's behind it. */
@@ -107,7 +111,7 @@ int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *
 	waited.request.super.ompi_req = &waited.ompi;
 	waited.request.super.completion_callback = wake;
 	waited.done = false;
-	ret = start(comm, dest, tag, convertor, mode, &waited.request);
+	ret = mtl_omx_start_send(comm, dest, tag, convertor, mode, &waited.request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
 	while (!__atomic_load_n(&waited.done, __ATOMIC_ACQUIRE))
