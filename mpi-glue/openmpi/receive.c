@@ -52,13 +52,13 @@ int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 	return conclude(request, code);
 }
 
+/* MPI_ERROR stays as it is: it belongs to calls that return several statuses. */
 static void describe(const omx_status_t *from, struct ompi_status_public_t *status)
 {
 	if (status == MPI_STATUS_IGNORE)
 		return;
 	status->MPI_SOURCE = match_source(from->match_info);
 	status->MPI_TAG = match_tag(from->match_info);
-	status->MPI_ERROR = MPI_SUCCESS;
 	status->_ucount = from->msg_length;
 	status->_cancelled = 0;
 }

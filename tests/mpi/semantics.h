@@ -9,6 +9,7 @@
 	test(persistent) \
 	test(probe) \
 	test(mprobe) \
+	test(status) \
 	test(cancel) \
 	test(truncate) \
 	test(order) \
