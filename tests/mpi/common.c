@@ -22,7 +22,7 @@ const size_t sizes[] = {
 	0, 1, 31, 32, 33, 128, 1000, 4096, 4097, 8951, 16384, 32769,
 	65535, 65536, 65537, 100000, 262144, 1048577, 4194304,
 };
-const int size_count = sizeof(sizes) / sizeof(*sizes);
+int size_count = sizeof(sizes) / sizeof(*sizes);
 
 /* ---- checks ---------------------------------------------------------------- */
 
@@ -95,6 +95,12 @@ int read_options(int argc, char **argv)
 	return optind;
 }
 
+static void limit_sizes(size_t most)
+{
+	while (size_count > 1 && sizes[size_count - 1] > most)
+		size_count--;
+}
+
 static void agree_on_seed(void)
 {
 	if (!rank && !options.seed)
@@ -106,6 +112,8 @@ void start(void)
 {
 	signal(SIGALRM, too_late);
 	alarm(options.timeout);
+	if (options.length)
+		limit_sizes(options.length);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

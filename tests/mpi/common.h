@@ -88,8 +88,8 @@ void await_message(int peer, int tag);
 /* Gives what should not happen time to do so. */
 void stays_open(MPI_Request *request);
 
-/* Sizes on both sides of each way that a message can take. */
+/* Sizes on both sides of each way that a message can take, up to --length. */
 extern const size_t sizes[];
-extern const int size_count;
+extern int size_count;
 
 #endif

@@ -32,12 +32,14 @@ static size_t common_bytes(int a, int b, size_t bytes)
 	return bytes;
 }
 
-/* Of megabytes each shape goes one way. */
+/* Of much data each shape goes one way. */
 static bool is_worth_it(int kind, int way, size_t bytes)
 {
+	size_t much = options.length ? 10000 : 200000;
+
 	if (options.length && bytes > (size_t)options.length)
 		return false;
-	return bytes < 200000 || way == kind % 3;
+	return bytes < much || way == kind % 3;
 }
 
 static void send_shape(int peer, int kind, size_t bytes, uint64_t key, size_t most)

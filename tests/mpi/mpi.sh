@@ -7,6 +7,9 @@ fail() {
 	exit 1
 }
 
+# Does the check run every test in its long form?
+is_long() { [ "${LAB_ALL:-no}" = yes ]; }
+
 # job HOSTS N WORD...: N processes by mpirun; "2x2" is two slots on two nodes.
 job() {
 	local slots=${1#*x} nodes=${1%x*} count=$2 hosts i
