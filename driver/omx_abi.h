@@ -216,7 +216,8 @@ struct omx_ioc_send {
 /*
  * Large (or synchronous) message: the peer pulls it out of the region.
  * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
- * region 0: no data (length is 0).  OMX_REGION_IMPLICIT: the memory at
+ * region 0: no data; if there is a length, the sender cannot read the data,
+ * and a receiver that pulls it is told FAULT.  OMX_REGION_IMPLICIT: the memory at
  * `address`, which needs no declaration and is never pinned.  EAGAIN as above.  EBUSY, also of PULL and
  * REGION_CREATE: too many are unfinished, try again when some have ended.
  */

@@ -18,26 +18,26 @@
 /* Copied at a time, by way of a buffer. */
 #define PIECE	(16U << 10)
 
-/* The message of a sender on this host, referenced, or NULL. */
+/* The message of a sender on this host, referenced.  As omx_rndv_get(). */
 static struct omx_rndv *local_source(struct omx_pull *pull)
 {
 	struct omx_endpoint *ep = pull->ep, *peer;
-	struct omx_rndv *rndv = NULL;
+	struct omx_rndv *rndv = ERR_PTR(-ENOENT);
 	struct omx_channel *ch = pull->ch, *back;
 	struct omx_iface *iface;
 
 	iface = omx_iface_get_by_mac(ep->net, ch->mac);
 	if (!iface)
-		return NULL;
+		return rndv;
 	rcu_read_lock();
 	peer = omx_endpoint_find(iface, ch->peer_endpoint);
 	if (peer && peer->session == ch->peer_session) {
 		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
 		if (back)
 			rndv = omx_rndv_get(peer, pull->message, back);
-		if (rndv && pull->length > rndv->length) {
+		if (!IS_ERR(rndv) && pull->length > rndv->length) {
 			omx_rndv_put(rndv);
-			rndv = NULL;
+			rndv = ERR_PTR(-ENOENT);
 		}
 	}
 	rcu_read_unlock();
@@ -158,10 +158,10 @@ static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done
 void omx_pull_locally(struct omx_pull *pull)
 {
 	struct omx_rndv *source = local_source(pull);
-	int error = -ENOENT;
+	int error = PTR_ERR_OR_ZERO(source);
 	u64 done = 0;
 
-	if (source) {
+	if (!error) {
 		error = omx_region_copy_to_user(source->region, pull->region,
 						pull->length, &done);
 		omx_count(pull->ep->iface, LOCAL_COPY);

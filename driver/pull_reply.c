@@ -338,10 +338,13 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	WRITE_ONCE(ch->heard, jiffies);
 	trace_omx_pull_request(ch, body);
 	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
-	if (rndv)
+	if (!IS_ERR(rndv)) {
 		status = judge(iface, rndv, skb);
-	else
+	} else {
+		if (PTR_ERR(rndv) == -EFAULT)
+			status = OMX_STATUS_FAULT;
 		omx_count(iface, DROP_PULL_REGION);
+	}
 	if (status == OMX_STATUS_OK) {
 		*kept_of(skb) = (struct kept){ be32_to_cpu(body->wanted), ktime_get() };
 		answer(rndv, skb);
@@ -350,7 +353,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			refuse(ch, body->pull, status);
 		consume_skb(skb);
 	}
-	if (rndv)
+	if (!IS_ERR(rndv))
 		omx_rndv_put(rndv);
 }
 

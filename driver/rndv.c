@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -106,7 +107,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	struct omx_region *region;
 
 	if (!ioc->region)
-		return ioc->length || ioc->address ? -EINVAL : 0;
+		return ioc->address ? -EINVAL : 0;
 	region = omx_region_of_message(ep, ioc->region, ioc->address, ioc->length,
 				       OMX_REGION_READ);
 	if (IS_ERR(region))
@@ -195,10 +196,13 @@ struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 {
 	struct omx_rndv *rndv = omx_table_find(&ep->rndvs, id);
 
-	if (!rndv || rndv->id != id || rndv->ch != ch || !rndv->region ||
-	    READ_ONCE(rndv->withdrawn) || READ_ONCE(rndv->region->withdrawn) ||
+	if (!rndv || rndv->id != id || rndv->ch != ch)
+		return ERR_PTR(-ENOENT);
+	if (!rndv->region)
+		return ERR_PTR(-EFAULT);
+	if (READ_ONCE(rndv->withdrawn) || READ_ONCE(rndv->region->withdrawn) ||
 	    !refcount_inc_not_zero(&rndv->ref))
-		return NULL;
+		return ERR_PTR(-ENOENT);
 	return rndv;
 }
 

@@ -51,7 +51,10 @@ void omx_rndvs_destroy(struct omx_endpoint *ep);
 
 /* Any context. */
 void omx_rndvs_fail(struct omx_channel *ch, u8 status);
-/* The message that this peer may pull, referenced, or NULL.  RCU read lock held. */
+/*
+ * The message that this peer may pull, referenced.  -ENOENT: there is none;
+ * -EFAULT: its sender could not read it.  RCU read lock held.
+ */
 struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 			      const struct omx_channel *ch);
 void omx_rndv_put(struct omx_rndv *rndv);

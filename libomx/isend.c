@@ -2,18 +2,16 @@
 /*
  * The public functions that send, and which way a message goes.
  */
+#include <errno.h>
+
 #include "connect.h"
+#include "driver.h"
 #include "error.h"
 #include "helper.h"
 #include "omx.h"
 #include "progress.h"
 #include "region.h"
 #include "send.h"
-
-static int submit(struct omx__request *req)
-{
-	return req->rendezvous ? omx__send_rendezvous(req) : omx__send_eager(req);
-}
 
 /*
  * May it succeed later?  ENOTCONN: the channel is dead and its event, which
@@ -31,6 +29,42 @@ static void note_shortage(struct omx__endpoint *ep, int err)
 {
 	if (err == -EBUSY || err == -ENOMEM || err == -ENOSPC)
 		omx__stall(ep);
+}
+
+/*
+ * The message cannot be sent.  Announce it in its place all the same, without
+ * data, so that the receive that it matches fails instead of waiting for ever.
+ * The request itself ends with `err`: the answer's cookie is of no request then.
+ */
+static cold int announce_failure(struct omx__request *req, int err)
+{
+	struct omx_ioc_send_rndv rndv = {
+		.match_info = req->status.match_info,
+		.length = req->buffer.abi.length,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+	};
+	int announced = omx__driver_ioctl(req->ep->fd, OMX_IOC_SEND_RNDV, &rndv);
+
+	return announced && can_wait(req, announced) ? announced : err;
+}
+
+/*
+ * Does the receiver have to hear of it?  The program may try again what its
+ * call refused for lack of resources.
+ */
+static bool fails_for_good(struct omx__request *req, int err)
+{
+	return err == -EFAULT || (req->state == REQUEST_QUEUED && !can_wait(req, err));
+}
+
+static int submit(struct omx__request *req)
+{
+	int err = req->rendezvous ? omx__send_rendezvous(req) : omx__send_eager(req);
+
+	if (unlikely(err) && fails_for_good(req, err))
+		return announce_failure(req, err);
+	return err;
 }
 
 bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)

@@ -315,7 +315,8 @@ omx_return_t omx_get_endpoint_addr_context(omx_endpoint_addr_t addr, void **cont
  * A send is done when its buffer may be reused; omx_issend's when the
  * receiver has matched and taken the message.  REMOTE_ENDPOINT_BAD_ID: not
  * an address; REMOTE_ENDPOINT_BAD_SESSION: not valid any more;
- * SEGMENTS_BAD_COUNT; NO_SYSTEM_RESOURCES.
+ * SEGMENTS_BAD_COUNT; NO_SYSTEM_RESOURCES; MESSAGE_ABORTED: the buffer cannot
+ * be read, and the receive that matches the message ends with the same.
  */
 omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,
 		       omx_endpoint_addr_t dest, uint64_t match_info,

@@ -121,6 +121,8 @@ omx_return_t conclude(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t 
 	*there = tell_code(ep, peer, posted, POSTED);
 	if (posted == OMX_SUCCESS && *there == OMX_SUCCESS) {
 		here = finish(ep, request).code;
+	} else if (posted == OMX_SUCCESS && *there == OMX_MESSAGE_ABORTED) {
+		here = finish_with(ep, request, OMX_MESSAGE_ABORTED).code;
 	} else if (posted == OMX_SUCCESS) {
 		MUST(omx_cancel(ep, request, &cancelled));
 		CHECK(cancelled);

@@ -23,7 +23,8 @@ int memory_file(size_t size);
 /*
  * Ends a message for which the post returned `posted` here; the other side
  * calls it, too.  Returns how it ended here; *there: how it ended at the peer.
- * One that was not even posted on one side is cancelled on the other one.
+ * The receive of a message whose send was refused with MESSAGE_ABORTED must end
+ * with that, too; after another refusal the receive is cancelled.
  */
 omx_return_t conclude(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t posted,
 		      omx_request_t *request, omx_return_t *there);

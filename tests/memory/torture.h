@@ -59,7 +59,7 @@ void bystanders_finish(struct bystanders *by);
 /* How it was for the client, told after each transfer. */
 struct result {
 	int32_t code;
-	bool refused;			/* not even posted: the server heard nothing of it */
+	bool refused;			/* not even posted; the peer of a send hears that it failed */
 	bool loose;			/* an act took bytes away meanwhile */
 	bool hashed;
 	uint64_t hash;			/* of what the client sees in its memory */

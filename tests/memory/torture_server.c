@@ -102,7 +102,7 @@ static void finish_other_end(bool source, omx_request_t *request, const struct r
 	omx_status_t status;
 	uint32_t cancelled;
 
-	if (result->refused) {
+	if (result->refused && !source) {
 		MUST(omx_cancel(ep, request, &cancelled));
 		CHECK(cancelled);
 		return;

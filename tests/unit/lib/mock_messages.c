@@ -113,8 +113,8 @@ int mock_do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send)
 		return err;
 	if (!mock_take_room(channel))
 		return -EAGAIN;
-	assert(!send->length == !send->region);
-	if (send->length)
+	assert(send->length || !send->region);
+	if (send->region)
 		mock_check_memory(file, send->region, send->address, send->length, OMX_REGION_READ);
 	for (i = 1; rendezvous[i].used; i++)
 		assert(i + 1 < OBJECTS);
@@ -192,7 +192,9 @@ int mock_do_pull(struct file *file, struct omx_ioc_pull *pull)
 		return 0;
 	}
 	if (pull->length) {
-		if (!transfer(rndv, file, pull))
+		if (!rndv->region)
+			event.status = OMX_STATUS_FAULT;
+		else if (!transfer(rndv, file, pull))
 			event.status = OMX_STATUS_BAD_REGION;
 		mock_answer_to(file, &event);
 	}

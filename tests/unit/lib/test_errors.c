@@ -543,12 +543,19 @@ static void queued_sends_fail(void **state)
 	ok(omx_isend(pair->a, buffer, 50000, pair->to_b, 2, NULL, &second));
 	ok(omx_isend(pair->a, buffer, 10, pair->to_b, 3, NULL, &third));
 	mock_fail(OMX_IOC_SEND, -EFAULT, 0, 1);
-	mock_fail(OMX_IOC_SEND_RNDV, -EFAULT, 0, 1);
+	/* Not what announces the failure of the first one. */
+	mock_fail(OMX_IOC_SEND_RNDV, -EFAULT, 1, 1);
 	mock_grant_room(-1);
 	assert_int_equal(finish(pair->a, &first).code, OMX_MESSAGE_ABORTED);
 	assert_int_equal(finish(pair->a, &second).code, OMX_MESSAGE_ABORTED);
 	assert_int_equal(finish(pair->a, &third).code, OMX_SUCCESS);
 	assert_int_equal(mock_regions(), 0);
+	/* Their receives fail, too. */
+	for (uint64_t tag = 1; tag <= 3; tag++) {
+		ok(omx_irecv(pair->b, buffer, sizeof(buffer), tag, ALL, NULL, &first));
+		assert_int_equal(finish(pair->b, &first).code,
+				 tag < 3 ? OMX_MESSAGE_ABORTED : OMX_SUCCESS);
+	}
 }
 
 /* Out of regions while we hold some: wait for them. */

@@ -120,6 +120,8 @@ static void failed_requests_keep_nothing(void **state)
 	mock_fail(OMX_IOC_SEND_RNDV, -EFAULT, 0, 1);
 	mock_grant_room(-1);
 	assert_int_equal(finish(pair->a, &send).code, OMX_MESSAGE_ABORTED);
+	ok(omx_irecv(pair->b, target[0], LARGE, 1, ALL, NULL, &receive));
+	assert_int_equal(finish(pair->b, &receive).code, OMX_MESSAGE_ABORTED);
 	transfer(pair, source[0], target[0], LARGE);
 
 	ok(omx_isend(pair->a, source[0], LARGE, pair->to_b, 1, NULL, &send));
