@@ -66,6 +66,7 @@ struct omx_channel {
 	struct sk_buff_head pending;
 	u32 pending_bytes;
 	bool want_space;		/* the program was told EAGAIN */
+	bool announce_only;		/* the peer takes no eager messages; also read unlocked */
 
 	struct omx_rx_state rx;
 	struct sk_buff *ahead[OMX_WINDOW];	/* by seq */

@@ -348,6 +348,8 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		return;
 	}
 	note_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
+	WRITE_ONCE(ch->announce_only,
+		   be16_to_cpu(sequence->flags) & OMX_SEQUENCE_ANNOUNCE);
 	if (sequence->ack_flow)
 		take_ack(ch, be16_to_cpu(sequence->ack_flow),
 			 be32_to_cpu(sequence->ack),
@@ -414,6 +416,7 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	spin_lock(&ch->lock);
 	if (!ch->dead) {
 		note_heard(ch, be16_to_cpu(ack->flow), acked);
+		WRITE_ONCE(ch->announce_only, ack->flags & OMX_ACK_ANNOUNCE);
 		if (ack->flow) {
 			take_ack(ch, be16_to_cpu(ack->flow), acked,
 				 be16_to_cpu(ack->window), &out, &freed);

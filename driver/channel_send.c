@@ -70,6 +70,8 @@ static void number(struct omx_channel *ch, struct sk_buff *skb)
 	sequence->ack_flow = cpu_to_be16(ch->rx.flow);
 	sequence->ack = cpu_to_be32(ch->rx.next - 1);
 	sequence->window = cpu_to_be16(window);
+	sequence->flags = cpu_to_be16(omx_endpoint_wants_announcements(ch->ep) ?
+				      OMX_SEQUENCE_ANNOUNCE : 0);
 	ch->ack_count = 0;
 }
 
@@ -148,6 +150,8 @@ void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
 	ack->ack = cpu_to_be32(ch->rx.next - 1);
 	ack->sack = cpu_to_be64(ch->rx.ahead);
 	ack->window = cpu_to_be16(omx_channel_window(ch));
+	if (omx_endpoint_wants_announcements(ch->ep))
+		flags |= OMX_ACK_ANNOUNCE;
 	ack->flags = flags;
 	ch->ack_count = 0;
 	ch->ack_now = false;

@@ -46,6 +46,7 @@
 	X(WINDOW_CLOSED,	"window closed to a sender") \
 	X(WINDOW_PROBE,		"closed window probed") \
 	X(SEND_FULL,		"eager send refused, channel full") \
+	X(SEND_ANNOUNCED,	"short message announced, not sent") \
 	X(RING_BACKLOG,		"event waited for room in the ring") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \

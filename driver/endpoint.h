@@ -125,6 +125,18 @@ static inline bool omx_endpoint_takes_pulls(const struct omx_endpoint *ep)
 	return READ_ONCE(ep->ring.waiting) + READ_ONCE(ep->pulls.count) < OMX_REQUESTS_MAX;
 }
 
+/* Does its program keep more than it wants of messages that nobody asked for? */
+static inline bool omx_endpoint_wants_announcements(const struct omx_endpoint *ep)
+{
+	return READ_ONCE(ep->ring.user->uannounce) & OMX_ANNOUNCE_PEERS;
+}
+
+/* Does its library know what to do with a message that its peer does not take? */
+static inline bool omx_endpoint_can_announce(const struct omx_endpoint *ep)
+{
+	return READ_ONCE(ep->ring.user->uannounce) & OMX_ANNOUNCE_OWN;
+}
+
 static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)
 {
 	return READ_ONCE(ep->dead);

@@ -22,7 +22,7 @@
  * ignore or be without raises VERSION; a change that it has to know of raises
  * both.
  */
-#define OMX_ABI_VERSION		2
+#define OMX_ABI_VERSION		3
 #define OMX_ABI_OLDEST		2
 
 #define OMX_BOARD_MAX		32
@@ -203,8 +203,10 @@ struct omx_ioc_disconnect {
 /*
  * Eager message, at most OMX_MEDIUM_MAX bytes.  The data is copied: the
  * buffer may be reused on return.  EAGAIN: the channel is full, try again
- * after its OMX_EVENT_SEND_SPACE.  Errors of a dead channel: ENOTCONN with
- * the reason known from OMX_EVENT_CHANNEL_DEAD.
+ * after its OMX_EVENT_SEND_SPACE.  EMSGSIZE, if OMX_ANNOUNCE_OWN is set: the
+ * peer takes no data that it has not asked for at present, announce the message
+ * by SEND_RNDV.  Errors of a dead channel: ENOTCONN with the reason known from
+ * OMX_EVENT_CHANNEL_DEAD.
  */
 struct omx_ioc_send {
 	struct omx_buffer buffer;
@@ -373,7 +375,15 @@ struct omx_ring_user {
 	 * the utail that takes them.
 	 */
 	__u32	uunseen;
+	__u32	uannounce;	/* since version 3, any of: */
 };
+
+#define OMX_ANNOUNCE_OWN	0x1	/* SEND may be refused with EMSGSIZE */
+/*
+ * The program keeps too much data that no receive has asked for: peers are told
+ * to announce messages of any length.
+ */
+#define OMX_ANNOUNCE_PEERS	0x2
 
 enum omx_event_type {
 	OMX_EVENT_SKIP,		/* padding up to the end of the ring */

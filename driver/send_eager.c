@@ -91,6 +91,11 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	error = -ENOTCONN;
 	if (READ_ONCE(message.ch->dead))
 		goto put_channel;
+	error = -EMSGSIZE;
+	if (READ_ONCE(message.ch->announce_only) && omx_endpoint_can_announce(ep)) {
+		omx_count(ep->iface, SEND_ANNOUNCED);
+		goto put_channel;
+	}
 	error = -EAGAIN;
 	if (!omx_channel_has_space(message.ch, send.buffer.length)) {
 		omx_count(ep->iface, SEND_FULL);

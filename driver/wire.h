@@ -82,8 +82,10 @@ struct omx_wire_sequence {
 	__be32	seq;
 	__be32	ack;
 	__be16	window;
-	__be16	reserved;
+	__be16	flags;
 } __packed;
+
+#define OMX_SEQUENCE_ANNOUNCE	0x0001	/* I take RNDV, but no EAGER at present */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -119,6 +121,7 @@ struct omx_wire_ack {
 } __packed;
 
 #define OMX_ACK_PROBE		0x01	/* answer with an ack: are you there? */
+#define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
 
 /* Frame i of the block starts at offset + i * frame_length of the message. */
 struct omx_wire_pull {

@@ -96,7 +96,6 @@ static int create_contexts(struct omx__endpoint *ep, const struct wishes *wishes
 static void init_queues(struct omx__endpoint *ep)
 {
 	list_init(&ep->unexpected);
-	list_init(&ep->parked);
 	list_init(&ep->held);
 	list_init(&ep->free_messages);
 	list_init(&ep->free_requests);

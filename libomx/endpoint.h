@@ -78,7 +78,6 @@ struct omx__endpoint {
 	uint32_t context_shift;
 	struct list unexpected;		/* messages of all context ids */
 	struct list held;		/* messages given out by omx_improbe */
-	struct list parked;		/* those that still occupy the ring, in its order */
 	struct list free_messages;
 	uint32_t free_message_count;
 	uint64_t unexpected_bytes;

@@ -11,7 +11,7 @@
 #include "omx_abi.h"
 #include "open-mx.h"
 
-#define UNEXP_QUEUE_MAX_DEFAULT	(64u << 20)
+#define UNEXP_QUEUE_MAX_DEFAULT	(1u << 30)
 #define SHARED_RNDV_DEFAULT	4096
 #define RCACHE_COUNT_DEFAULT	256
 #define RCACHE_BYTES_DEFAULT	(1u << 30)

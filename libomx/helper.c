@@ -31,15 +31,6 @@ static void pause_after_error(struct omx__endpoint *ep)
 	omx__lock(&ep->lock);
 }
 
-/*
- * A rendezvous that cannot leave the ring (see unexpected.h) would wake us
- * again and again: then we wait for something new instead.
- */
-static bool is_stuck(const struct omx__endpoint *ep)
-{
-	return ep->stalled || !list_empty(&ep->parked);
-}
-
 /* What has come, and a nap. */
 static void serve(struct omx__endpoint *ep)
 {
@@ -56,7 +47,8 @@ static void serve(struct omx__endpoint *ep)
 		omx__endpoint_wake(ep);
 	if (ep->hold || ep->state != ENDPOINT_OPEN)
 		return;
-	wait.flags = is_stuck(ep) ? 0 : OMX_WAIT_HELPER;
+	/* One that cannot leave the ring would wake us again and again. */
+	wait.flags = ep->stalled ? 0 : OMX_WAIT_HELPER;
 	err = sleep_in_driver(ep, &wait);
 	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
 		pause_after_error(ep);

@@ -203,7 +203,7 @@ omx_return_t omx_get_info(omx_endpoint_t ep, omx_info_key_t key, const void *in_
 
 typedef enum omx_endpoint_param_key {
 	OMX_ENDPOINT_PARAM_ERROR_HANDLER	= 0,
-	OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX	= 1,	/* bytes; default 64 MiB */
+	OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX	= 1,	/* bytes; default 1 GiB */
 	OMX_ENDPOINT_PARAM_CONTEXT_ID		= 2,
 	OMX_ENDPOINT_PARAM_MEMORY		= 3
 } omx_endpoint_param_key_t;
@@ -214,8 +214,9 @@ typedef struct omx_endpoint_param {
 		omx_error_handler_t error_handler;
 		/*
 		 * Memory for messages that no receive has asked for yet.  When
-		 * it is used up they stay with the driver, which holds the
-		 * senders back; what matches posted receives still arrives.
+		 * it is used up senders only announce theirs, and a send is
+		 * done when its message has been received; what matches posted
+		 * receives still arrives.
 		 */
 		uint64_t unexp_queue_max;
 		/*

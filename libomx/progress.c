@@ -261,7 +261,8 @@ static void consume(struct omx__endpoint *ep, uint32_t khead)
 			break;
 	}
 	ep->consuming = false;
-	omx__unexpected_release_ring(ep);
+	if (ep->ring.head != ep->ring.released)
+		omx__ring_release(&ep->ring, ep->fd, ep->ring.head);
 }
 
 /* Tries again what failed for lack of resources. */

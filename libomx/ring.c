@@ -31,6 +31,7 @@ int omx__ring_map(struct ring *ring, int fd, uint32_t slot_count)
 	ring->slots = (const unsigned char *)ring->kernel + ring->page;
 	ring->head = ring->released = ring->user->utail;
 	ring->kicked = ring->released - 1;
+	omx__ring_set_announce(ring, false);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct ring {
 	uint32_t kicked;	/* `released` at the last KICK */
 	uint32_t page;		/* size of one */
 	bool unseen;		/* uunseen as published */
+	bool announce;		/* uannounce as published */
 };
 
 /* 0 or -errno. */
@@ -77,6 +78,16 @@ static inline void omx__ring_set_unseen(struct ring *ring, bool unseen)
 	ring->unseen = unseen;
 	/* The release of the tail that follows makes it visible first. */
 	__atomic_store_n(&ring->user->uunseen, unseen, __ATOMIC_RELAXED);
+}
+
+/* Are the peers to announce messages instead of sending their data? */
+static inline void omx__ring_set_announce(struct ring *ring, bool announce)
+{
+	ring->announce = announce;
+	/* A hint that the next packet to each peer carries: nothing is ordered by it. */
+	__atomic_store_n(&ring->user->uannounce,
+			 OMX_ANNOUNCE_OWN | (announce ? OMX_ANNOUNCE_PEERS : 0),
+			 __ATOMIC_RELAXED);
 }
 
 /* Asks the driver for what did not fit, once for each time that room was made. */

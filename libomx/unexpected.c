@@ -30,87 +30,74 @@ static void free_message(struct omx__endpoint *ep, struct message *message)
 	ep->free_message_count++;
 }
 
-static bool copy_payload(struct omx__endpoint *ep, struct message *message)
+/* Tells the driver when the limit is passed, and again when half of that is free. */
+static void charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
+{
+	message->charge = bytes;
+	ep->unexpected_bytes += bytes;
+	if (unlikely(ep->unexpected_bytes > ep->unexpected_max))
+		omx__ring_set_announce(&ep->ring, true);
+}
+
+static void uncharge(struct omx__endpoint *ep, const struct message *message)
+{
+	ep->unexpected_bytes -= message->charge;
+	if (unlikely(ep->ring.announce) && ep->unexpected_bytes <= ep->unexpected_max / 2)
+		omx__ring_set_announce(&ep->ring, false);
+}
+
+static bool copy_from_ring(struct message *message)
+{
+	struct arrival *arrival = &message->arrival;
+	struct buffer buffer = { 0 };
+	void *copy = message->tiny;
+
+	if (arrival->length > sizeof(message->tiny))
+		copy = message->memory = malloc(arrival->length);
+	if (!copy)
+		return false;
+	omx__buffer_set(&buffer, copy, arrival->length);
+	omx__buffer_scatter(&buffer, arrival->data, arrival->length);
+	arrival->data = copy;
+	return true;
+}
+
+/* If there is no memory for it, the driver keeps it for now. */
+static bool fetch(struct omx__endpoint *ep, struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
 	struct buffer buffer = { 0 };
 
-	if (arrival->rendezvous)
-		return true;
-	if (arrival->length <= sizeof(message->tiny)) {
-		message->memory = NULL;
-		omx__buffer_set(&buffer, message->tiny, arrival->length);
-	} else {
-		message->memory = malloc(arrival->length);
-		if (!message->memory)
-			return false;
-		omx__buffer_set(&buffer, message->memory, arrival->length);
-	}
-
-	if (!arrival->medium) {
-		omx__buffer_scatter(&buffer, arrival->data, arrival->length);
-	} else if (omx__fetch(ep, arrival->medium, &buffer.abi)) {
+	message->memory = malloc(arrival->length);
+	if (!message->memory)
+		return false;
+	omx__buffer_set(&buffer, message->memory, arrival->length);
+	if (omx__fetch(ep, arrival->medium, &buffer.abi)) {
 		free(message->memory);
 		message->memory = NULL;
 		return false;
 	}
 	arrival->medium = 0;
-	arrival->data = message->memory ? message->memory : message->tiny;
+	arrival->data = message->memory;
 	return true;
 }
 
-static void charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
-{
-	message->charge = bytes;
-	ep->unexpected_bytes += bytes;
-}
-
-/* Makes it independent of the ring, if there is memory for it. */
+/* Makes it independent of the ring.  False: out of memory. */
 static bool store(struct omx__endpoint *ep, struct message *message)
 {
+	const struct arrival *arrival = &message->arrival;
 	uint64_t bytes = sizeof(*message);
 
-	if (!message->arrival.rendezvous)
-		bytes += message->arrival.length;
-	if (bytes > ep->unexpected_max ||
-	    ep->unexpected_bytes > ep->unexpected_max - bytes)
-		return false;
-	if (!copy_payload(ep, message))
-		return false;
-	charge(ep, message, bytes);
-	return true;
-}
-
-static struct message *first_parked(struct omx__endpoint *ep)
-{
-	return list_entry(ep->parked.next, struct message, parked_node);
-}
-
-/* Out of the ring without asking for memory; a medium payload stays with the driver. */
-static bool evict(struct omx__endpoint *ep, struct message *message)
-{
-	uint64_t bytes = sizeof(*message);
-
-	if (!message->arrival.rendezvous && !message->arrival.medium) {
-		if (!copy_payload(ep, message))
+	if (arrival->medium) {
+		if (fetch(ep, message))
+			bytes += arrival->length;
+	} else if (!arrival->rendezvous) {
+		if (!copy_from_ring(message))
 			return false;
-		bytes += message->arrival.length;
+		bytes += arrival->length;
 	}
 	charge(ep, message, bytes);
-	message->parked = false;
-	list_remove(&message->parked_node);
 	return true;
-}
-
-static cold void make_room_for_answers(struct omx__endpoint *ep)
-{
-	uint32_t most = ep->ring.slot_count - ep->ring.slot_count / 32;
-
-	while (!list_empty(&ep->parked) &&
-	       ep->ring.head - first_parked(ep)->position > most) {
-		if (!evict(ep, first_parked(ep)))
-			break;
-	}
 }
 
 bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
@@ -123,14 +110,11 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	message->partner = partner;
 	message->arrival = *arrival;
 	message->memory = NULL;
-	message->charge = 0;
 	message->lost = OMX_SUCCESS;
-	message->position = ep->ring.head;
-	/* Behind a parked one nothing is stored: what came first gets the memory. */
-	message->parked = !list_empty(&ep->parked) || !store(ep, message);
-	if (message->parked)
-		list_append(&ep->parked, &message->parked_node);
-
+	if (!store(ep, message)) {
+		free_message(ep, message);
+		return false;
+	}
 	list_append(&ep->unexpected, &message->node);
 	list_append(&omx__context_of(ep, arrival->match_info)->unexpected,
 		    &message->context_node);
@@ -138,52 +122,12 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	return true;
 }
 
-void omx__unexpected_release_ring(struct omx__endpoint *ep)
-{
-	uint32_t tail = ep->ring.head;
-
-	if (unlikely(!list_empty(&ep->parked))) {
-		make_room_for_answers(ep);
-		if (!list_empty(&ep->parked))
-			tail = first_parked(ep)->position;
-	}
-	if (tail != ep->ring.released)
-		omx__ring_release(&ep->ring, ep->fd, tail);
-}
-
-/* Memory has become free: use it for those that occupy the ring. */
-static void unpark(struct omx__endpoint *ep)
-{
-	while (!list_empty(&ep->parked)) {
-		struct message *message = first_parked(ep);
-
-		if (!store(ep, message))
-			break;
-		message->parked = false;
-		list_remove(&message->parked_node);
-	}
-	if (!ep->consuming)
-		omx__unexpected_release_ring(ep);
-}
-
 static void unlink_message(struct omx__endpoint *ep, struct message *message)
 {
 	list_remove(&message->node);
 	list_remove(&message->context_node);
-	ep->unexpected_bytes -= message->charge;
+	uncharge(ep, message);
 	message->partner->messages--;
-}
-
-/* Its payload is not needed any more. */
-static void dispose(struct omx__endpoint *ep, struct message *message)
-{
-	bool was_parked = message->parked;
-
-	if (was_parked)
-		list_remove(&message->parked_node);
-	free_message(ep, message);
-	if (unlikely(was_parked || !list_empty(&ep->parked)))
-		unpark(ep);
 }
 
 static struct message *find_in_context(struct list *messages, uint64_t match_info,
@@ -241,7 +185,7 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 		omx__deliver(req, message->partner, &message->arrival);
 	else
 		fail(req, message);
-	dispose(ep, message);
+	free_message(ep, message);
 }
 
 omx_message_t omx__unexpected_hold(struct omx__endpoint *ep, struct message *message)
@@ -290,7 +234,7 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 		if (message->partner != partner || !message->arrival.rendezvous)
 			continue;
 		unlink_message(ep, message);
-		dispose(ep, message);
+		free_message(ep, message);
 	}
 }
 
@@ -313,7 +257,6 @@ void omx__unexpected_free_all(struct omx__endpoint *ep)
 
 	free_list(&ep->unexpected);
 	free_list(&ep->held);
-	list_init(&ep->parked);
 	list_for_each(node, next, &ep->free_messages)
 		free(list_entry(node, struct message, node));
 	list_init(&ep->free_messages);

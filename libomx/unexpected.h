@@ -2,16 +2,20 @@
 /*
  * Messages that no receive has asked for yet.
  *
- * Their payload is copied into memory, up to the endpoint's limit.  Beyond it
- * (or when memory is short) a message is *parked*: it keeps its slots of the
- * ring, so that the driver runs out of them and holds the senders back.
- * Matching sees no difference, and events behind a parked message are still
- * handled.
+ * They leave the ring at once: eager data is copied into memory of the library,
+ * of a large message only the envelope is kept.  So neither the ring nor the
+ * driver's memory fills with what the program does not want, and the messages
+ * that it does want still arrive.
  *
- * The driver leaves the last 1/16 of the ring to events other than messages.
- * When they have used up half of that, the oldest parked messages are taken
- * out although it is over the limit: one slot for each answer to a request of
- * the program's own, so that no answer ever waits behind unwanted messages.
+ * When all of them together exceed the endpoint's limit, the driver is told, and
+ * tells the senders to announce also their short messages as they announce
+ * large ones: the data stays with them until it is pulled.  What each sender had
+ * handed to its driver before it heard of that (about 2 MiB) is stored all
+ * the same.  The senders may send data again when half of the limit is free.
+ *
+ * If there is no memory for a message, what fits one frame stays in the ring,
+ * with all events behind it, until there is some; longer ones stay with the
+ * driver, which closes its windows beyond 16 MiB.
  * Must hold the endpoint's lock.
  */
 #ifndef OMX_UNEXPECTED_H
@@ -23,14 +27,11 @@
 struct message {
 	struct list node;		/* ep->unexpected, ep->held, or free */
 	struct list context_node;	/* unexpected messages of its context id */
-	struct list parked_node;	/* ep->parked, if parked */
 	struct partner *partner;
 	struct arrival arrival;
 	void *memory;			/* payload of our own, if it is not tiny */
 	uint64_t charge;		/* bytes counted against the limit */
-	bool parked;
 	omx_return_t lost;		/* held: why it cannot be received any more */
-	uint32_t position;		/* parked: of its entry in the ring */
 	unsigned char tiny[OMX_TINY_MAX];
 };
 
@@ -53,9 +54,6 @@ struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t han
 /* Forgets the rendezvous of a partner that cannot be pulled any more. */
 void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 			   omx_return_t reason);
-
-/* Gives the ring's slots back up to its head, or to the first parked message. */
-void omx__unexpected_release_ring(struct omx__endpoint *ep);
 
 void omx__unexpected_free_all(struct omx__endpoint *ep);
 

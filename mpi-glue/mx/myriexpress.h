@@ -251,7 +251,7 @@ mx_return_t mx_get_info(mx_endpoint_t ep, mx_get_info_key_t key, void *in_val,
 
 typedef enum mx_param_key {
 	MX_PARAM_ERROR_HANDLER		= 0,
-	MX_PARAM_UNEXP_QUEUE_MAX	= 1,	/* bytes; default 64 MiB */
+	MX_PARAM_UNEXP_QUEUE_MAX	= 1,	/* bytes; default 1 GiB */
 	MX_PARAM_CONTEXT_ID		= 2
 } mx_param_key_t;
 

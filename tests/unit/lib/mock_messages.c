@@ -57,6 +57,8 @@ int mock_do_send(struct file *file, struct omx_ioc_send *send)
 		return err;
 	if (length > OMX_MEDIUM_MAX)
 		return -EINVAL;
+	if (mock_files[channel->peer].user->uannounce & OMX_ANNOUNCE_PEERS)
+		return -EMSGSIZE;
 	if (!mock_take_room(channel))
 		return -EAGAIN;
 

@@ -284,8 +284,8 @@ static void helper_can_be_disabled(void **state)
 	finish(pair->a, &send);
 }
 
-/* A rendezvous that is parked would wake the helper for ever. */
-static void helper_sleeps_beside_a_parked_rendezvous(void **state)
+/* What nobody receives wakes the helper once. */
+static void helper_sleeps_beside_an_unexpected_rendezvous(void **state)
 {
 	struct pair *pair = *state;
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX };
@@ -437,7 +437,7 @@ int main(void)
 		pair_test(computing_program_gets_its_data),
 		pair_test(helper_respects_disabled_progression),
 		quiet_test(helper_can_be_disabled),
-		pair_test(helper_sleeps_beside_a_parked_rendezvous),
+		pair_test(helper_sleeps_beside_an_unexpected_rendezvous),
 		pair_test(threads_talk),
 		pair_test(spinning_threads_talk),
 		pair_test(fork_leaves_the_parent_alone),

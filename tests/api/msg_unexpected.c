@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The client sends --count messages of 32 KiB that the server does not receive
+ * yet.  What the server does want must arrive all the same, within --timeout:
+ *
+ *	--act pingpong	messages of 4 KiB there and back, with posted receives:
+ *			more than the event ring holds
+ *	--act tag	a message with another tag, sent behind them
+ *	--act third	messages of another endpoint, more than the ring holds
+ *
+ * Then the server receives all of them, in order and with the right bytes.  With
+ * OMX_UNEXP_QUEUE_MAX set the server's memory may not grow by much more than that
+ * meanwhile.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common.h"
+
+#define LENGTH		32768
+#define FLOOD		1
+#define WANTED		2
+#define PING		3
+#define PONG		4
+#define PINGS		400
+#define PING_LENGTH	4096
+/* What the client had handed to its driver before it heard of the limit, and more. */
+#define SLACK		(8 << 20)
+
+static omx_endpoint_t ep;
+static omx_endpoint_addr_t peer;
+
+static size_t resident(void)
+{
+	unsigned long total, pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	CHECK(file && fscanf(file, "%lu %lu", &total, &pages) == 2);
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* ---- what the server wants ------------------------------------------------- */
+
+static void pingpong(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PINGS; i++) {
+		if (options.server) {
+			receive_pattern(ep, PING_LENGTH, PING);
+			send_pattern(ep, peer, PING_LENGTH, PONG);
+		} else {
+			send_pattern(ep, peer, PING_LENGTH, PING);
+			receive_pattern(ep, PING_LENGTH, PONG);
+		}
+	}
+}
+
+static void tag(void)
+{
+	if (options.server)
+		receive_pattern(ep, PING_LENGTH, WANTED);
+	else
+		send_pattern(ep, peer, PING_LENGTH, WANTED);
+}
+
+static void third(void)
+{
+	omx_endpoint_addr_t addr;
+	omx_endpoint_t other;
+	uint64_t nic;
+	uint32_t number, i;
+
+	for (i = 0; options.server && i < PINGS; i++)
+		receive_pattern(ep, PING_LENGTH, WANTED);
+	if (options.server)
+		return;
+	sleep_ms(300);			/* as much of the others is there as there will be */
+	MUST(omx_decompose_endpoint_addr(peer, &nic, &number));
+	other = open_any();
+	addr = connect_to(other, nic, number);
+	for (i = 0; i < PINGS; i++)
+		send_pattern(other, addr, PING_LENGTH, WANTED);
+	MUST(omx_close_endpoint(other));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} acts[] = {
+	{ "pingpong", pingpong }, { "tag", tag }, { "third", third },
+};
+
+static void act(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		if (!strcmp(acts[i].name, options.act)) {
+			acts[i].run();
+			return;
+		}
+	}
+	CHECK(false, "there is no act %s", options.act);
+}
+
+/* ---- the two sides --------------------------------------------------------- */
+
+static void client(void)
+{
+	omx_request_t *request = allocate(options.count * sizeof(*request));
+	uint8_t *buffer = allocate(options.count * LENGTH);
+	unsigned int i;
+
+	for (i = 0; i < options.count; i++)
+		fill(buffer + (size_t)i * LENGTH, LENGTH, i, 0);
+	ep = meet(&peer);
+	for (i = 0; i < options.count; i++)
+		MUST(omx_isend(ep, buffer + (size_t)i * LENGTH, LENGTH, peer, FLOOD, NULL,
+			       &request[i]));
+	act();
+	for (i = 0; i < options.count; i++)
+		finish_with(ep, &request[i], OMX_SUCCESS);
+	part(ep, peer);
+	free(buffer);
+	free(request);
+}
+
+static void server(void)
+{
+	const char *limit = getenv("OMX_UNEXP_QUEUE_MAX");
+	uint8_t *buffer = allocate(LENGTH);
+	size_t before, grown;
+	unsigned int i;
+
+	ep = meet(&peer);
+	before = resident();
+	act();
+	grown = resident() - before;
+	printf("%s: %zu KiB more memory\n", options.act, grown >> 10);
+	if (limit)
+		CHECK(grown < strtoul(limit, NULL, 0) + SLACK, "it is %zu bytes", grown);
+	for (i = 0; i < options.count; i++) {
+		omx_status_t status = receive(ep, buffer, LENGTH, FLOOD);
+
+		EQUAL(status.xfer_length, LENGTH);
+		verify(buffer, LENGTH, i);
+	}
+	part(ep, peer);
+	free(buffer);
+}
+
+int main(int argc, char **argv)
+{
+	options.timeout = 15;
+	return run_pair(argc, argv, server, client);
+}
