@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large messages whose sender is on this host.  The receiver's system call
- * copies what is there.  From the first page on that the sender lacks, work
- * copies the rest: a page of the sender is waited for in the sender's share of
- * page-in, one of the receiver in the receiver's.
+ * Large messages whose sender is on this host: each byte is copied once, from
+ * the sender's pages to the receiver's.  The receiver's system call copies short
+ * ones as far as the sender's pages are there.  Otherwise work copies, since a
+ * long copy would block the caller, who did not ask to wait.  The work runs in
+ * the receiver's share of page-in, but when it has to wait for a page of the
+ * sender, in the sender's.
  */
-#include <linux/skbuff.h>
-
 #include "channel.h"
 #include "endpoint.h"
 #include "fault.h"
@@ -15,8 +15,10 @@
 #include "rndv.h"
 #include "trace.h"
 
-/* Copied at a time, by way of a buffer. */
-#define PIECE	(16U << 10)
+/* Copied at a time with BH off. */
+#define PIECE		(16U << 10)
+/* What the system call copies itself: about 50 us, and what isend has translated. */
+#define AT_ONCE_MAX	(512U << 10)
 
 /* The message of a sender on this host, referenced.  As omx_rndv_get(). */
 static struct omx_rndv *local_source(struct omx_pull *pull)
@@ -54,57 +56,68 @@ static u8 status_of(int error)
 
 /* ---- later ---- */
 
+/* The pages that were absent and some behind them.  wait: also those that are not resident. */
+static int bring_pages(struct omx_pull *pull, u64 length, bool wait)
+{
+	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
+	u8 access = pull->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
+
+	return omx_region_translate(region, pull->paged,
+				    min(length, pull->length - pull->paged), access, wait);
+}
+
 static int page_in(struct omx_pull *pull)
 {
+	const struct omx_channel *ch = pull->lacks_source ? pull->source->ch : pull->ch;
+	u64 length = max_t(u64, PIECE, omx_fault_step());
 	bool write = !pull->lacks_source;
-	const struct omx_channel *ch = write ? pull->ch : pull->source->ch;
-	u64 length = min(max_t(u64, PIECE, omx_fault_step()), pull->length - pull->paged);
 	int error;
 
 	trace_omx_page_in_begin(ch, pull->message, write, pull->paged, length);
-	error = omx_region_page_in(write ? pull->region : pull->source->region, pull->paged,
-				   length, write ? OMX_REGION_WRITE : OMX_REGION_READ);
+	error = bring_pages(pull, length, true);
 	trace_omx_page_in_end(ch, pull->message, write, error);
 	return error;
 }
 
 /* -EAGAIN: pages are absent; -ECANCELED: the pull has ended. */
-static int copy_piece(struct omx_pull *pull, struct sk_buff *skb)
+static int copy_piece(struct omx_pull *pull)
 {
 	u32 length = min_t(u64, PIECE, pull->length - pull->paged);
-	int error;
+	int error = -ECANCELED;
 
-	local_bh_disable();
-	error = omx_region_read(&pull->ahead, pull->paged, skb->data, length);
-	pull->lacks_source = error == -EAGAIN;
-	/* Behind the read: the program may have written to it since. */
+	spin_lock_bh(&pull->lock);
+	if (pull->state == OMX_PULL_LOCAL)
+		error = omx_region_copy(&pull->ahead, &pull->cursor, pull->paged, length,
+					&pull->lacks_source);
+	spin_unlock_bh(&pull->lock);
+	/* Behind the copy: the program may have written to it since. */
 	if (!error && READ_ONCE(pull->source->withdrawn))
 		error = -ENOENT;
-	if (!error) {
-		spin_lock(&pull->lock);
-		error = pull->state != OMX_PULL_LOCAL ? -ECANCELED :
-			omx_region_fill(&pull->cursor, pull->paged, skb, 0, length, NULL);
-		spin_unlock(&pull->lock);
-	}
-	local_bh_enable();
 	if (!error)
 		pull->paged += length;
 	return error;
 }
 
+/* Resident pages are translated in either share: nobody waits for them. */
+static int copy_resident(struct omx_pull *pull)
+{
+	int error = copy_piece(pull), side;
+
+	for (side = 0; side < 2 && error == -EAGAIN; side++) {
+		bring_pages(pull, OMX_EXTENT_SIZE, false);
+		error = copy_piece(pull);
+	}
+	return error;
+}
+
 static int copy(struct omx_pull *pull)
 {
-	struct sk_buff *skb = alloc_skb(PIECE, GFP_KERNEL);
 	int error = 0;
 
-	if (!skb)
-		return -ENOMEM;
-	skb_put(skb, PIECE);
 	while (!error && pull->paged < pull->length) {
-		error = copy_piece(pull, skb);
+		error = copy_resident(pull);
 		cond_resched();
 	}
-	consume_skb(skb);
 	return error;
 }
 
@@ -119,10 +132,14 @@ static void queue(struct omx_pull *pull)
 static void go_on(struct work_struct *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
-	int error = page_in(pull);
+	bool source = pull->lacks_source;	/* whose share this is */
+	int error = copy(pull);
 
-	if (!error)
-		error = copy(pull);
+	while (error == -EAGAIN && pull->lacks_source == source) {
+		error = page_in(pull);
+		if (!error)
+			error = copy(pull);
+	}
 	if (error == -EAGAIN) {
 		queue(pull);
 		return;
@@ -136,10 +153,11 @@ static void go_on(struct work_struct *work)
 }
 
 /* Takes over the reference on the source. */
-static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done)
+static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done,
+			bool lacks_source)
 {
 	pull->source = source;
-	pull->lacks_source = true;
+	pull->lacks_source = lacks_source;
 	pull->paged = done;
 	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
 	INIT_WORK(&pull->page_in, go_on);
@@ -162,11 +180,15 @@ void omx_pull_locally(struct omx_pull *pull)
 	u64 done = 0;
 
 	if (!error) {
+		omx_count(pull->ep->iface, LOCAL_COPY);
+		if (pull->length > AT_ONCE_MAX) {
+			start_later(pull, source, 0, false);
+			return;
+		}
 		error = omx_region_copy_to_user(source->region, pull->region,
 						pull->length, &done);
-		omx_count(pull->ep->iface, LOCAL_COPY);
 		if (error == -EAGAIN) {
-			start_later(pull, source, done);
+			start_later(pull, source, done, true);
 			return;
 		}
 		if (READ_ONCE(source->withdrawn))

@@ -180,8 +180,8 @@ void omx_pull_want_copies(struct omx_pull *pull);
 void omx_pull_page_in(struct work_struct *work);
 void omx_pull_settle(struct work_struct *work);
 /*
- * Process to process, one copy, done when it returns; if pages of the sender
- * are absent, later, since the sender may never have them.
+ * Process to process, one copy: done when it returns, or later if it is long or
+ * if pages of the sender are absent, since the sender may never have them.
  */
 void omx_pull_locally(struct omx_pull *pull);
 

@@ -296,6 +296,14 @@ int omx_region_read_ahead(struct omx_region *region, u64 offset, u64 length,
 		       how_to_page_in(region, access) | OMX_PAGES_AHEAD);
 }
 
+int omx_region_translate(struct omx_region *region, u64 offset, u64 length,
+			 u8 access, bool fault)
+{
+	unsigned int how = how_to_page_in(region, access) & ~OMX_PAGES_PIN;
+
+	return page_in(region, offset, length, fault ? how : how & ~OMX_PAGES_FAULT);
+}
+
 int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 {
 	int error;
@@ -710,6 +718,65 @@ static int copy_page_out(struct omx_region_cursor *from, u64 most,
 	error = copy_out(to, data + offset, length);
 	kunmap_local(data);
 	put_page(page);
+	return error;
+}
+
+static void copy_from_source(const struct omx_region_cursor *to, struct page *page,
+			     u32 offset, u32 length)
+{
+	void *from = kmap_local_page(page), *target = kmap_local_page(to->page);
+
+	memcpy(target + to->page_offset, from + offset, length);
+	if (ARCH_IMPLEMENTS_FLUSH_DCACHE_PAGE)
+		flush_dcache_folio(page_folio(to->page));
+	kunmap_local(target);
+	kunmap_local(from);
+}
+
+/* Copies what lies together in the source to where the other cursor stands. */
+static int fill_from_page(struct omx_region_cursor *to, struct page *page,
+			  u32 offset, u32 length)
+{
+	u32 n;
+
+	for (; length; length -= n, offset += n) {
+		struct omx_extent *extent = extent_of(to);
+
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(length, usable(to));
+		if (n)
+			copy_from_source(to, page, offset, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		advance(to, n);
+	}
+	return 0;
+}
+
+int omx_region_copy(struct omx_region_cursor *from, struct omx_region_cursor *to,
+		    u64 offset, u32 length, bool *lacks_source)
+{
+	u32 page_offset, n;
+	struct page *page;
+	int error = 0;
+
+	if (!seek(from, offset, length) || !seek(to, offset, length))
+		return -EINVAL;
+	for (; length && !error; length -= n) {
+		page = take_page(from, length, &page_offset, &n);
+		*lacks_source = !page;
+		if (!page)
+			return -EAGAIN;
+		error = fill_from_page(to, page, page_offset, n);
+		put_page(page);
+	}
+	/* Pairs with withdraw(): the program may have written to it since. */
+	smp_rmb();
+	if (!error && READ_ONCE(from->region->withdrawn))
+		error = -ENOENT;
 	return error;
 }
 

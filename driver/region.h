@@ -95,6 +95,12 @@ int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 /* The same with bytes that are not needed yet. */
 int omx_region_read_ahead(struct omx_region *region, u64 offset, u64 length,
 			  u8 access);
+/*
+ * Makes these bytes accessible without pinning them in any mode: a copy within
+ * this host holds no page beyond it.  !fault: only what is resident.
+ */
+int omx_region_translate(struct omx_region *region, u64 offset, u64 length,
+			 u8 access, bool fault);
 
 /* ---- any context ---- */
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id);
@@ -120,6 +126,12 @@ int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 /* -ENOENT: the region is withdrawn. */
 int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 		    u32 length);
+/*
+ * Copies length bytes at offset of one region to the same place of another one.
+ * -EAGAIN also tells whose page is absent; -ENOENT: the source is withdrawn.
+ */
+int omx_region_copy(struct omx_region_cursor *from, struct omx_region_cursor *to,
+		    u64 offset, u32 length, bool *lacks_source);
 /*
  * Copies length bytes at skb_offset into the region.  With copies, part of it
  * may still be copied by an engine when it returns, even if it fails.
