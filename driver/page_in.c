@@ -359,10 +359,10 @@ static void account_back(struct omx_space *space, unsigned int pages)
 static int account(struct omx_space *space, unsigned int pages)
 {
 	while (!may_pin(space, pages))
-		if (!omx_lru_evict(space->mm, space))
+		if (!omx_lru_evict(space, true))
 			return -ENOMEM;
 	while (!omx_lru_may_pin(pages)) {
-		if (omx_lru_evict(NULL, space))
+		if (omx_lru_evict(space, false))
 			continue;
 		atomic64_sub(pages, &space->mm->pinned_vm);
 		return -ENOMEM;
@@ -473,6 +473,7 @@ static int pin(const struct wanted *wanted, unsigned int from)
 		unpin_user_pages(page, got - installed);
 	account_back(space, count - installed);
 	if (installed) {
+		omx_lru_pins_changed(extent);
 		count_pins(space->iface, installed);
 		trace_omx_pin(space, address_of(wanted, from), installed);
 	}

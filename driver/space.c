@@ -227,6 +227,7 @@ static void unpin_stale(struct omx_extent *extent)
 	unpin_user_pages_dirty_lock(page, written, true);
 	unpin_user_pages(page + read, OMX_EXTENT_PAGES - read);
 	count_unpins(extent->space, count);
+	omx_lru_pins_changed(extent);
 	trace_omx_unpin(extent->space, extent->start, count);
 }
 
@@ -325,11 +326,27 @@ static void space_release(struct work_struct *work)
 	cancel_delayed_work_sync(&space->tidy);
 	tidy(&space->tidy.work);
 	xa_destroy(&space->extents);
+	omx_lru_remove_space(space);
 	mmdrop(space->mm);
 	omx_fault_share_put(space->share);
 	omx_iface_put(space->iface);
 	mutex_destroy(&space->lock);
 	kfree(space);
+}
+
+static int space_init(struct omx_space *space, const struct omx_space *other)
+{
+	space->share = other ? omx_fault_share_hold(other->share) :
+			       omx_fault_share_create();
+	if (!space->share)
+		return -ENOMEM;
+	if (!omx_lru_add_space(space, other))
+		goto put_share;
+	return 0;
+
+put_share:
+	omx_fault_share_put(space->share);
+	return -ENOMEM;
 }
 
 struct omx_space *omx_space_create(struct omx_iface *iface,
@@ -339,17 +356,8 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 
 	if (!space)
 		return NULL;
-	space->share = other ? omx_fault_share_hold(other->share) :
-			       omx_fault_share_create();
-	if (!space->share) {
-		kfree(space);
-		return NULL;
-	}
 	refcount_set(&space->ref, 1);
 	space->mm = current->mm;
-	mmgrab(space->mm);
-	kref_get(&iface->ref);
-	space->iface = iface;
 	space->pin_limit = capable(CAP_IPC_LOCK) ? U64_MAX :
 			   rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	space->permanent = permanent;
@@ -359,6 +367,14 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 	init_llist_head(&space->untidy);
 	INIT_DELAYED_WORK(&space->tidy, tidy);
 	INIT_WORK(&space->release, space_release);
+	if (space_init(space, other)) {
+		mutex_destroy(&space->lock);
+		kfree(space);
+		return NULL;
+	}
+	mmgrab(space->mm);
+	kref_get(&iface->ref);
+	space->iface = iface;
 	return space;
 }
 

@@ -35,6 +35,7 @@
 
 struct omx_fault_share;
 struct omx_iface;
+struct omx_program;
 
 #define OMX_EXTENT_PAGES	64
 #define OMX_EXTENT_SIZE		((u64)OMX_EXTENT_PAGES << PAGE_SHIFT)
@@ -54,7 +55,8 @@ struct omx_extent {
 	refcount_t ref;
 	u64 start;			/* address */
 	struct llist_node untidy_node;	/* space->untidy */
-	struct list_head in_lru;
+	struct list_head in_lru;	/* this and the next: see lru.c */
+	struct list_head in_pinned;	/* space->pinned */
 	struct rcu_head rcu;
 	bool used;			/* by a transfer, since lru.c last looked */
 
@@ -75,6 +77,10 @@ struct omx_space {
 	struct omx_fault_share *share;	/* referenced: who pages in */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* not to be given up for others */
+	struct omx_program *program;	/* this and the next three: see lru.c */
+	struct list_head pinned;	/* extents with pins */
+	struct list_head in_lru;
+	struct list_head in_program;
 	atomic_t prefetches;		/* that nobody waits for */
 	struct xarray extents;		/* by address / OMX_EXTENT_SIZE */
 	struct mutex lock;		/* who adds and removes extents */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * More is pinned than pinned_max_mb says, which the case has set to --window
+ * MiB for all programs together.
+ *
+ *	--mode M	of the pair, pin or overlap: pinned buffers of both
+ *			sides, which together are twice the limit, take turns,
+ *			and one that alone is larger fails on both sides
+ *	--act crowd	alone: --count extents of translations, not pinned,
+ *			that nobody uses; it says "ready" and waits to be killed
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+#define EXTENT		(256 << 10)
+#define BUFFERS		8		/* a quarter of the limit each */
+#define ROUNDS		3
+
+static omx_endpoint_t ep;
+static omx_endpoint_addr_t peer;
+
+/* ---- the pair ---- */
+
+static void take_turns(uint8_t *buffer[BUFFERS], size_t length)
+{
+	uint64_t match;
+	int round, i;
+
+	for (round = 0; round < ROUNDS; round++)
+		for (i = 0; i < BUFFERS; i++) {
+			match = round * BUFFERS + i + 1;
+			fill(buffer[i], length, options.server ? match : 0, 0);
+			pass(ep, peer, true, buffer[i], length, match);
+			verify(buffer[i], length, match);
+			pass(ep, peer, false, buffer[i], length, match);
+			verify(buffer[i], length, match);
+		}
+}
+
+static bool is_clear(omx_return_t code)
+{
+	return code == OMX_NO_SYSTEM_RESOURCES || code == OMX_MESSAGE_ABORTED ||
+	       code == OMX_CANCELLED;
+}
+
+static void too_large(size_t limit)
+{
+	size_t length = limit + limit / 2;
+	uint8_t *memory = map_anonymous(NULL, length);
+	omx_return_t here, there;
+
+	here = try_message(ep, peer, true, memory, length, 1000, &there);
+	CHECK(is_clear(here) && is_clear(there), "\"%s\" here, \"%s\" there",
+	      omx_strerror(here), omx_strerror(there));
+	CHECK(here == OMX_NO_SYSTEM_RESOURCES || there == OMX_NO_SYSTEM_RESOURCES,
+	      "nobody is told why: \"%s\" here, \"%s\" there", omx_strerror(here),
+	      omx_strerror(there));
+	munmap(memory, length);
+}
+
+static void side(void)
+{
+	size_t limit = (size_t)options.window << 20;
+	uint8_t *buffer[BUFFERS];
+	int i;
+
+	CHECK(limit);
+	ep = meet(&peer);
+	check_mode(ep);
+	for (i = 0; i < BUFFERS; i++)
+		buffer[i] = map_anonymous(NULL, limit / 4);
+	take_turns(buffer, limit / 4);
+	too_large(limit);
+	take_turns(buffer, limit / 4);
+	part(ep, peer);
+}
+
+/* ---- the others ---- */
+
+/* One page of each extent makes it as good as all of them. */
+static void crowd(void)
+{
+	size_t length = options.count * EXTENT, at;
+	uint8_t *memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK(!madvise(memory, length, MADV_NOHUGEPAGE));
+	MUST(omx_init());
+	ep = open_any();
+	for (at = 0; at < length; at += EXTENT)
+		MUST(omx_prefetch(ep, memory + at, 1, OMX_PREFETCH_RECV | OMX_PREFETCH_WAIT));
+	printf("ready\n");
+	fflush(stdout);
+	pause();
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "crowd"))
+			return run_alone(argc, argv, crowd);
+	memory_mode(argc, argv);
+	return run_pair(argc, argv, side, side);
+}
