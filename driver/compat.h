@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/local_lock.h>
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
 #include <linux/shrinker.h>
 #include <linux/timer.h>
 #include <linux/version.h>
@@ -67,6 +68,9 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #else
 #define omx_system_wq		system_percpu_wq
 #endif
+
+/* What these are asked has become a bool since. */
+#define omx_young_t	typeof(((struct mmu_notifier_ops *)NULL)->test_young(NULL, NULL, 0))
 
 /* 6.6 made it a flag that pages are faulted in which NUMA balancing has hidden. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)

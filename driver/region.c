@@ -512,6 +512,8 @@ static noinline u32 look_up(struct omx_region_cursor *cursor)
 		if (IS_ENABLED(CONFIG_HIGHMEM) || ~*++entry & run)
 			break;
 	cursor->left = min_t(u64, most, end - cursor->page_offset);
+	extent->young |= GENMASK_ULL(omx_extent_index(address + cursor->left - 1),
+				     omx_extent_index(address));
 	cursor->generation = extent->generation;
 	return cursor->left;
 }

@@ -11,6 +11,7 @@
 #include "page_in.h"
 #include "space.h"
 #include "trace.h"
+#include "young.h"
 
 /* Extents without pages stay a while: what was unmapped is often mapped anew. */
 #define EMPTY_DELAY	(HZ / 10)
@@ -327,6 +328,7 @@ static void space_release(struct work_struct *work)
 	tidy(&space->tidy.work);
 	xa_destroy(&space->extents);
 	omx_lru_remove_space(space);
+	omx_young_unregister(space);
 	mmdrop(space->mm);
 	omx_fault_share_put(space->share);
 	omx_iface_put(space->iface);
@@ -342,8 +344,13 @@ static int space_init(struct omx_space *space, const struct omx_space *other)
 		return -ENOMEM;
 	if (!omx_lru_add_space(space, other))
 		goto put_share;
+	/* The endpoint's own: the others, which are pinned, come later. */
+	if (!other && omx_young_register(space))
+		goto remove_space;
 	return 0;
 
+remove_space:
+	omx_lru_remove_space(space);
 put_share:
 	omx_fault_share_put(space->share);
 	return -ENOMEM;

@@ -64,6 +64,7 @@ struct omx_extent {
 	bool dead;			/* taken out of its space */
 	bool untidy;			/* in space->untidy */
 	u64 generation;			/* counts invalidations, so that others may remember pages */
+	u64 young;			/* bits by page: used by a transfer, see young.c */
 	u64 copy;			/* number of the last one into it by an engine; 0: landed */
 	u16 present;
 	u16 pinned;			/* stale ones included */
@@ -73,6 +74,7 @@ struct omx_extent {
 struct omx_space {
 	refcount_t ref;
 	struct mm_struct *mm;		/* mm_count held */
+	struct mmu_notifier young;	/* asks for what is in use */
 	struct omx_iface *iface;	/* referenced: counters */
 	struct omx_fault_share *share;	/* referenced: who pages in */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
