@@ -17,7 +17,8 @@
  * Threads: Open MPI calls from several of them only with
  * MPI_THREAD_MULTIPLE.  mtl_omx.lock keeps the thread that learns from the
  * library that a request is done and the one that asks about that request
- * (send.c, cancel) apart.  It is never held while Open MPI is called back.
+ * (send.c, cancel) apart, and guards what peer.c knows of connections.  It is
+ * never held while Open MPI is called back.
  */
 #ifndef MTL_OMX_H
 #define MTL_OMX_H
@@ -68,8 +69,24 @@ int mtl_omx_add_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 int mtl_omx_del_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 		      struct ompi_proc_t **procs);
 
-/* Where to send to; connects the first time, which blocks. */
-int mtl_omx_address_of(struct ompi_communicator_t *comm, int rank, omx_endpoint_addr_t *addr);
+struct mtl_omx_peer;
+struct mtl_omx_request;
+
+/* NULL: that process does not use omx. */
+struct mtl_omx_peer *mtl_omx_peer_of(struct ompi_communicator_t *comm, int rank);
+
+/* Where to send to; NULL: it is not connected.  Must hold the lock. */
+const omx_endpoint_addr_t *mtl_omx_address_of(const struct mtl_omx_peer *peer);
+
+/*
+ * Posts the send when the peer has answered, in order, and begins to connect
+ * if nobody has.  It ends with an error if the peer does not answer in time.
+ * Must hold the lock.
+ */
+omx_return_t mtl_omx_send_later(struct mtl_omx_peer *peer, struct mtl_omx_request *request);
+
+/* The library's request to connect is done.  Must not hold the lock. */
+void mtl_omx_connected(struct mtl_omx_request *connect, const omx_status_t *status);
 
 /* ---- memory ------------------------------------------------------------------ */
 
@@ -93,10 +110,16 @@ void mtl_omx_unmap(struct mtl_omx_memory *memory);
 
 struct mtl_omx_request {
 	mca_mtl_request_t super;	/* first: it is what Open MPI knows */
+	struct mtl_omx_request *next;	/* the next send that waits for the same peer */
+	uint64_t info;			/* of a send */
+	bool synchronous;
 	omx_request_t omx;		/* NULL: not with the library (any more); under the lock */
 	struct opal_convertor_t *convertor;	/* of a receive; NULL: it is a send */
 	struct mtl_omx_memory memory;
 };
+
+/* Hands a send to the library.  Must hold the lock. */
+omx_return_t mtl_omx_post_send(struct mtl_omx_request *request, omx_endpoint_addr_t dest);
 
 /* Ends a request that the library has done with; calls back. */
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Other processes: each publishes where its endpoint is (Open MPI's modex);
- * who sends to it for the first time connects.
+ * who sends to it for the first time connects.  Nobody waits for that: sends
+ * to a peer that has not answered yet are queued and posted when it has.
  */
 #include "mtl_omx.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,10 +19,20 @@ struct location {
 	uint32_t key;
 };
 
-struct peer {
+enum peer_state {
+	PEER_UNKNOWN,		/* nothing was sent yet, or it has not answered last time */
+	PEER_CONNECTING,
+	PEER_CONNECTED,		/* addr is valid */
+};
+
+/* What follows the name is guarded by mtl_omx.lock. */
+struct mtl_omx_peer {
 	struct location location;
+	opal_process_name_t name;
+	enum peer_state state;
 	omx_endpoint_addr_t addr;
-	bool connected;		/* addr is valid; written last */
+	struct mtl_omx_request connect;		/* has no callback, which tells it from others */
+	struct mtl_omx_request *first, **end;	/* sends that wait */
 };
 
 #define LOCATE_TRIES		200
@@ -81,7 +93,7 @@ static int locate(struct ompi_proc_t *proc, struct location *location)
 
 static int add_proc(struct ompi_proc_t *proc)
 {
-	struct peer *peer;
+	struct mtl_omx_peer *peer;
 	int ret;
 
 	if (PEER(proc))
@@ -92,6 +104,8 @@ static int add_proc(struct ompi_proc_t *proc)
 	peer = calloc(1, sizeof(*peer));
 	if (!peer)
 		return OMPI_ERR_OUT_OF_RESOURCE;
+	peer->name = proc->super.proc_name;
+	peer->end = &peer->first;
 	ret = locate(proc, &peer->location);
 	if (ret != OMPI_SUCCESS) {
 		free(peer);
@@ -116,49 +130,140 @@ int mtl_omx_add_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 	return OMPI_SUCCESS;
 }
 
+struct mtl_omx_peer *mtl_omx_peer_of(struct ompi_communicator_t *comm, int rank)
+{
+	struct ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
+
+	if (OPAL_UNLIKELY(!PEER(proc)))
+		add_proc(proc);
+	return PEER(proc);
+}
+
+/* ---- connections --------------------------------------------------------- */
+
+const omx_endpoint_addr_t *mtl_omx_address_of(const struct mtl_omx_peer *peer)
+{
+	return OPAL_LIKELY(peer->state == PEER_CONNECTED) ? &peer->addr : NULL;
+}
+
+static void explain(const struct mtl_omx_peer *peer, omx_return_t code)
+{
+	opal_output(0, "mtl/omx: %s cannot reach rank %u at board %012llx: %s",
+		    ompi_process_info.nodename, (unsigned int)peer->name.vpid,
+		    (unsigned long long)peer->location.nic_id, omx_strerror(code));
+}
+
+static omx_return_t start_connect(struct mtl_omx_peer *peer)
+{
+	const struct location *there = &peer->location;
+	omx_return_t ret;
+
+	ret = omx_iconnect(mtl_omx.endpoint, there->nic_id, there->endpoint, there->key, 0,
+			   &peer->connect, &peer->connect.omx);
+	if (ret) {
+		explain(peer, ret);
+		return ret;
+	}
+	omx_set_request_timeout(mtl_omx.endpoint, peer->connect.omx,
+				(uint32_t)mtl_omx.connect_timeout * 1000);
+	peer->state = PEER_CONNECTING;
+	return OMX_SUCCESS;
+}
+
+omx_return_t mtl_omx_send_later(struct mtl_omx_peer *peer, struct mtl_omx_request *request)
+{
+	omx_return_t ret = OMX_SUCCESS;
+
+	if (peer->state == PEER_UNKNOWN)
+		ret = start_connect(peer);
+	if (ret)
+		return ret;
+	request->next = NULL;
+	*peer->end = request;
+	peer->end = &request->next;
+	return OMX_SUCCESS;
+}
+
+static struct mtl_omx_request *take_waiting(struct mtl_omx_peer *peer)
+{
+	struct mtl_omx_request *first = peer->first;
+
+	peer->first = NULL;
+	peer->end = &peer->first;
+	return first;
+}
+
+/* Once posted a send may be finished and freed by whoever makes progress. */
+static void finish_all(struct mtl_omx_request *request, const omx_status_t *status)
+{
+	while (request) {
+		struct mtl_omx_request *next = request->next;
+
+		mtl_omx_finish(request, status);
+		request = next;
+	}
+}
+
+/* Returns the sends that cannot be posted, with the reason in *code.  Must hold the lock. */
+static struct mtl_omx_request *post_waiting(struct mtl_omx_peer *peer, omx_return_t *code)
+{
+	struct mtl_omx_request *request = take_waiting(peer);
+
+	while (request) {
+		struct mtl_omx_request *next = request->next;
+
+		*code = mtl_omx_post_send(request, peer->addr);
+		if (*code)
+			break;
+		request = next;
+	}
+	return request;
+}
+
+void mtl_omx_connected(struct mtl_omx_request *connect, const omx_status_t *status)
+{
+	struct mtl_omx_peer *peer =
+		(struct mtl_omx_peer *)((char *)connect - offsetof(struct mtl_omx_peer, connect));
+	omx_status_t failed = *status;
+	struct mtl_omx_request *left;
+
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	if (status->code == OMX_SUCCESS) {
+		peer->addr = status->addr;
+		peer->state = PEER_CONNECTED;
+		left = post_waiting(peer, &failed.code);
+	} else {
+		peer->state = PEER_UNKNOWN;
+		left = take_waiting(peer);
+	}
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	if (status->code)
+		explain(peer, status->code);
+	finish_all(left, &failed);
+}
+
+static void free_peer(struct mtl_omx_peer *peer)
+{
+	const omx_status_t status = { .code = OMX_CANCELLED };
+	struct mtl_omx_request *left;
+
+	OPAL_THREAD_LOCK(&mtl_omx.lock);
+	if (peer->connect.omx)
+		omx_forget(mtl_omx.endpoint, &peer->connect.omx);
+	left = take_waiting(peer);
+	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
+	finish_all(left, &status);
+	free(peer);
+}
+
 int mtl_omx_del_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 		      struct ompi_proc_t **procs)
 {
 	(void)mtl;
 	for (size_t i = 0; i < nprocs; i++) {
-		free(PEER(procs[i]));
+		if (PEER(procs[i]))
+			free_peer(PEER(procs[i]));
 		PEER(procs[i]) = NULL;
 	}
-	return OMPI_SUCCESS;
-}
-
-static bool connect_to(struct ompi_proc_t *proc, struct peer *peer)
-{
-	const struct location *there = &peer->location;
-	omx_return_t ret;
-
-	/* Two threads may do this at once: they get the same. */
-	ret = omx_connect(mtl_omx.endpoint, there->nic_id, there->endpoint, there->key,
-			  (uint32_t)mtl_omx.connect_timeout * 1000, &peer->addr);
-	if (ret) {
-		opal_output(0, "mtl/omx: %s cannot reach rank %u at board %012llx: %s",
-			    ompi_process_info.nodename,
-			    (unsigned int)proc->super.proc_name.vpid,
-			    (unsigned long long)there->nic_id, omx_strerror(ret));
-		return false;
-	}
-	__atomic_store_n(&peer->connected, true, __ATOMIC_RELEASE);
-	return true;
-}
-
-int mtl_omx_address_of(struct ompi_communicator_t *comm, int rank, omx_endpoint_addr_t *addr)
-{
-	struct ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
-	struct peer *peer = PEER(proc);
-
-	if (OPAL_UNLIKELY(!peer)) {
-		if (add_proc(proc) != OMPI_SUCCESS)
-			return MPI_ERR_OTHER;
-		peer = PEER(proc);
-	}
-	if (OPAL_UNLIKELY(!__atomic_load_n(&peer->connected, __ATOMIC_ACQUIRE)) &&
-	    !connect_to(proc, peer))
-		return MPI_ERR_OTHER;
-	*addr = peer->addr;
 	return OMPI_SUCCESS;
 }

@@ -5,22 +5,22 @@
 
 #include "opal/runtime/opal_progress.h"
 
-static omx_return_t post(struct mtl_omx_request *request, omx_endpoint_addr_t dest,
-			 uint64_t info, bool synchronous)
+omx_return_t mtl_omx_post_send(struct mtl_omx_request *request, omx_endpoint_addr_t dest)
 {
 	const struct mtl_omx_memory *memory = &request->memory;
+	uint64_t info = request->info;
 
 	if (OPAL_LIKELY(memory->nseg == 1)) {
 		void *start = memory->segs[0].ptr;
 		size_t length = memory->segs[0].len;
 
-		return synchronous ?
+		return request->synchronous ?
 			omx_issend(mtl_omx.endpoint, start, length, dest, info, request,
 				   &request->omx) :
 			omx_isend(mtl_omx.endpoint, start, length, dest, info, request,
 				  &request->omx);
 	}
-	return synchronous ?
+	return request->synchronous ?
 		omx_issendv(mtl_omx.endpoint, memory->segs, memory->nseg, dest, info, request,
 			    &request->omx) :
 		omx_isendv(mtl_omx.endpoint, memory->segs, memory->nseg, dest, info, request,
@@ -31,16 +31,18 @@ static omx_return_t post(struct mtl_omx_request *request, omx_endpoint_addr_t de
  * Posts it and looks at once whether it is done, as short ones are.  The lock
  * keeps it from being taken by another thread's progress in between.
  */
-static omx_return_t post_and_test(struct mtl_omx_request *request, omx_endpoint_addr_t dest,
-				  uint64_t info, bool synchronous, omx_status_t *status,
-				  uint32_t *done)
+static omx_return_t post_and_test(struct mtl_omx_request *request, struct mtl_omx_peer *peer,
+				  omx_status_t *status, uint32_t *done)
 {
+	const omx_endpoint_addr_t *dest;
 	omx_return_t ret;
 
 	*done = 0;
 	OPAL_THREAD_LOCK(&mtl_omx.lock);
-	ret = post(request, dest, info, synchronous);
-	if (OPAL_LIKELY(!ret))
+	dest = mtl_omx_address_of(peer);
+	ret = OPAL_LIKELY(dest != NULL) ? mtl_omx_post_send(request, *dest) :
+					  mtl_omx_send_later(peer, request);
+	if (OPAL_LIKELY(!ret && dest))
 		omx_test(mtl_omx.endpoint, &request->omx, status, done);
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
 	return ret;
@@ -50,21 +52,22 @@ int mtl_omx_start_send(struct ompi_communicator_t *comm, int dest, int tag,
 		       struct opal_convertor_t *convertor, mca_pml_base_send_mode_t mode,
 		       struct mtl_omx_request *request)
 {
-	uint64_t info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
-	omx_endpoint_addr_t addr;
+	struct mtl_omx_peer *peer = mtl_omx_peer_of(comm, dest);
 	omx_status_t status;
 	omx_return_t code;
 	uint32_t done;
-	int ret = mtl_omx_address_of(comm, dest, &addr);
+	int ret;
 
-	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
-		return ret;
+	if (OPAL_UNLIKELY(!peer))
+		return MPI_ERR_OTHER;
 	request->convertor = NULL;
+	request->omx = NULL;
+	request->info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
+	request->synchronous = mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
 	ret = mtl_omx_map_source(convertor, &request->memory);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
-	code = post_and_test(request, addr, info, mode == MCA_PML_BASE_SEND_SYNCHRONOUS,
-			     &status, &done);
+	code = post_and_test(request, peer, &status, &done);
 	if (OPAL_UNLIKELY(code)) {
 		mtl_omx_unmap(&request->memory);
 		return mtl_omx_error(code);
