@@ -74,7 +74,7 @@ start_traffic() {
 	node 2 omx_perf -s --timeout 20 >"$LAB_OUT/server" 2>&1 &
 	server=$!
 	while node 1 omx_perf -d node2:0 --verify --timeout 20 \
-		--sizes 1,1000,30000,300k,3M -N 4 >"$LAB_OUT/client" 2>&1; do
+		--sizes 1,1000,30000,300k,3M -W 1 -N 3 >"$LAB_OUT/client" 2>&1; do
 		echo run >>"$LAB_OUT/runs"
 	done &
 	client=$!
