@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "account.h"
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
@@ -133,6 +134,7 @@ static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 		omx_host_leave(ep, ch);
 		return error;
 	}
+	omx_account_charge(ep->account, sizeof(*ch));
 	ch->space_note.event.channel = ch->id;
 	ch->dead_note.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
@@ -160,7 +162,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	struct omx_channel *ch, *other;
 	int error = 0;
 
-	if (!omx_channel_is_possible(ep, mac, endpoint, session)) {
+	if (!omx_channel_is_possible(ep, mac, endpoint, session) ||
+	    !omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
@@ -213,6 +216,7 @@ u32 omx_channel_mtu(struct omx_channel *ch)
 /* Takes every packet out of the channel, to be freed without its lock. */
 static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 {
+	unsigned long charged;
 	struct sk_buff *skb;
 	unsigned int i;
 
@@ -220,11 +224,14 @@ static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 	skb = xchg(&ch->spare, NULL);
 	if (skb)
 		__skb_queue_tail(packets, skb);
+	charged = ch->pending_bytes;
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;
 	for (i = 0; i < OMX_WINDOW; i++) {
-		if (ch->unacked[i])
+		if (ch->unacked[i]) {
+			charged += ch->unacked[i]->truesize;
 			__skb_queue_tail(packets, ch->unacked[i]);
+		}
 		if (ch->ahead[i]) {
 			omx_channel_uncharge(ch, ch->ahead[i]);
 			__skb_queue_tail(packets, ch->ahead[i]);
@@ -232,6 +239,7 @@ static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 		ch->unacked[i] = NULL;
 		ch->ahead[i] = NULL;
 	}
+	omx_account_uncharge(ch->ep->account, charged);
 	omx_partial_drop(&ch->partial);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
@@ -288,6 +296,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_note);
 	omx_ring_forget(&ep->ring, &ch->dead_note);
+	omx_account_uncharge(ep->account, sizeof(*ch));
 	omx_channel_put(ch);
 }
 

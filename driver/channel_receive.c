@@ -3,6 +3,7 @@
  * Channels, the receiving half: acks taken in and given out, order restored,
  * packets delivered.
  */
+#include "account.h"
 #include "channel.h"
 #include "endpoint.h"
 #include "host.h"
@@ -15,11 +16,17 @@
 #define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
 #define REORDER		3	/* later packets acked before one counts as lost */
 
-/* False: its host has its share of the memory for packets out of order. */
+/* False: its host, or our user, has its share of the memory. */
 static bool charge(struct omx_channel *ch, struct sk_buff *skb)
 {
-	omx_packet_cb(skb)->charged = omx_host_charge(ch->ep, ch->host, skb->truesize);
-	return omx_packet_cb(skb)->charged;
+	struct omx_account *account = ch->ep->account;
+
+	if (!omx_account_has_room(account, OMX_ACCOUNT_RECEIVE) ||
+	    !omx_host_charge(ch->ep, ch->host, skb->truesize))
+		return false;
+	omx_account_charge(account, skb->truesize);
+	omx_packet_cb(skb)->charged = true;
+	return true;
 }
 
 void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
@@ -29,6 +36,7 @@ void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
 		return;
 	omx_packet_cb(skb)->charged = false;
 	omx_host_uncharge(ch->ep, ch->host, skb->truesize);
+	omx_account_uncharge(ch->ep->account, skb->truesize);
 }
 
 static void close_window(struct omx_channel *ch)
@@ -40,19 +48,25 @@ static void close_window(struct omx_channel *ch)
 	/* The program's next look at the ring ends in a kick. */
 	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
 	omx_count(ch->ep->iface, WINDOW_CLOSED);
+	if (!omx_account_has_room(ch->ep->account, OMX_ACCOUNT_RECEIVE)) {
+		omx_count(ch->ep->iface, USER_MEMORY);
+		omx_account_wait(ch->ep->account, OMX_ACCOUNT_RECEIVE);
+	}
 	omx_endpoint_notify(ch->ep);
 }
 
 static bool may_reopen(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
-	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2;
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2 &&
+	       omx_account_may_resume(ep->account, OMX_ACCOUNT_RECEIVE);
 }
 
 static bool has_room(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->held) < OMX_HELD_MAX &&
-	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4;
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
+	       omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE);
 }
 
 /* What one more round of packets may need is free, or nothing is let in. */
@@ -87,6 +101,7 @@ static void part_with(struct omx_channel *ch, struct sk_buff *skb,
 static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		       struct sk_buff_head *freed)
 {
+	unsigned long charged = 0;
 	struct omx_packet_cb *cb;
 	struct sk_buff *skb;
 	u32 seq;
@@ -100,8 +115,10 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		if (!count && !cb->resent)
 			omx_rtt_sample(&ch->rtt, min_t(u64, omx_channel_now_us() - cb->sent,
 						       U32_MAX));
+		charged += skb->truesize;
 		part_with(ch, skb, freed);
 	}
+	omx_account_uncharge(ch->ep->account, charged);
 }
 
 /* The peer threw away what came while its window was closed. */
@@ -121,6 +138,10 @@ static void wake_sender(struct omx_channel *ch)
 {
 	if (!ch->want_space || !skb_queue_empty(&ch->pending))
 		return;
+	if (!omx_account_may_resume(ch->ep->account, OMX_ACCOUNT_SEND)) {
+		omx_account_wait(ch->ep->account, OMX_ACCOUNT_SEND);
+		return;
+	}
 	ch->want_space = false;
 	omx_endpoint_post(ch->ep, &ch->space_note);
 	omx_endpoint_notify_urgent(ch->ep);
@@ -478,10 +499,33 @@ void omx_channels_reopen(struct omx_endpoint *ep)
 	struct omx_channel *ch;
 	u32 slot = 0;
 
-	if (!omx_channels_may_reopen(ep))
+	if (!omx_channels_may_reopen(ep)) {
+		if (atomic_read(&ep->closed_windows) &&
+		    !omx_account_may_resume(ep->account, OMX_ACCOUNT_RECEIVE))
+			omx_account_wait(ep->account, OMX_ACCOUNT_RECEIVE);
 		return;
+	}
 	rcu_read_lock();
 	while ((ch = omx_table_next(&ep->channels, &slot)))
 		reopen(ch);
+	rcu_read_unlock();
+}
+
+void omx_channels_resume(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	omx_channels_reopen(ep);
+	rcu_read_lock();
+	while ((ch = omx_table_next(&ep->channels, &slot))) {
+		/* Pairs with the barrier of whoever noted that, and waits. */
+		if (!READ_ONCE(ch->want_space))
+			continue;
+		spin_lock_bh(&ch->lock);
+		if (!ch->dead)
+			wake_sender(ch);
+		spin_unlock_bh(&ch->lock);
+	}
 	rcu_read_unlock();
 }

@@ -2,6 +2,7 @@
 /*
  * Channels, the sending half: numbering, retransmission, the timer.
  */
+#include "account.h"
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
@@ -161,6 +162,7 @@ void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 {
 	struct sk_buff_head out;
+	unsigned long bytes = 0;
 	struct sk_buff *skb;
 	int error = 0;
 
@@ -172,7 +174,9 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 		error = -ENOTCONN;
 	} else {
 		skb_queue_walk(packets, skb)
-			ch->pending_bytes += skb->truesize;
+			bytes += skb->truesize;
+		ch->pending_bytes += bytes;
+		omx_account_charge(ch->ep->account, bytes);	/* until acknowledged */
 		skb_queue_splice_tail_init(packets, &ch->pending);
 		omx_channel_transmit(ch, &out);
 	}
@@ -207,6 +211,26 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 	}
 	spin_unlock_bh(&ch->lock);
 	return space;
+}
+
+bool omx_channel_may_send(struct omx_channel *ch, u32 length)
+{
+	struct omx_account *account = ch->ep->account;
+	bool refused;
+
+	if (!omx_channel_has_space(ch, length))
+		return false;
+	if (likely(omx_account_has_room(account, OMX_ACCOUNT_SEND)))
+		return true;
+	spin_lock_bh(&ch->lock);
+	refused = !ch->dead;
+	if (refused) {
+		ch->want_space = true;
+		omx_count(ch->ep->iface, USER_MEMORY);
+		omx_account_wait(account, OMX_ACCOUNT_SEND);
+	}
+	spin_unlock_bh(&ch->lock);
+	return !refused;
 }
 
 /* ---- the timer ---- */

@@ -12,7 +12,6 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "chardev.h"
 #include "compat.h"
@@ -166,12 +165,12 @@ static int omx_file_mmap(struct file *file, struct vm_area_struct *vma)
 	vma->vm_pgoff = 0;
 	switch (offset) {
 	case OMX_MAP_USER:
-		return remap_vmalloc_range(vma, ep->ring.user, 0);
+		return omx_ring_map_user(&ep->ring, vma);
 	case OMX_MAP_RING:
 		if (vma->vm_flags & VM_WRITE)
 			return -EPERM;
 		omx_vm_flags_clear(vma, VM_MAYWRITE);
-		return remap_vmalloc_range(vma, ep->ring.kernel, 0);
+		return omx_ring_map_kernel(&ep->ring, vma);
 	default:
 		return -EINVAL;
 	}

@@ -3,6 +3,7 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
+#include "account.h"
 #include "channel.h"
 #include "compat.h"
 #include "connect.h"
@@ -247,6 +248,12 @@ void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_channel *ch = NULL;
 	struct omx_connect *connect;
 
+	/* No channel for now: the timer asks again. */
+	if (status == OMX_STATUS_OK && !omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE)) {
+		omx_count(iface, USER_MEMORY);
+		kfree_skb(skb);
+		return;
+	}
 	connect = omx_table_find(&ep->connects, cookie);
 	if (!is_reply_to(connect, cookie, skb) || !claim(connect)) {
 		omx_count(iface, DROP_CONNECT_REPLY);

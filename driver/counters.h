@@ -47,6 +47,7 @@
 	X(WINDOW_PROBE,		"closed window probed") \
 	X(SEND_FULL,		"eager send refused, channel full") \
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
+	X(USER_MEMORY,		"waited, user at the memory limit") \
 	X(RING_BACKLOG,		"event waited for room in the ring") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "account.h"
 #include "channel.h"
 #include "compat.h"
 #include "connect.h"
@@ -73,18 +74,25 @@ static void destroy_tables(struct omx_endpoint *ep)
 	omx_table_destroy(&ep->channels);
 }
 
+/* What an endpoint takes while nothing happens. */
+#define ENDPOINT_BYTES	(sizeof(struct omx_endpoint) + OMX_RING_BYTES)
+
 static struct omx_endpoint *endpoint_alloc(struct net *net,
 					   const struct omx_ioc_open *open)
 {
-	struct omx_endpoint *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	struct omx_account *account = omx_account_get(ENDPOINT_BYTES);
 	u32 ms = open->timeout_ms ?: OMX_TIMEOUT_DEFAULT_MS;
+	struct omx_endpoint *ep;
 
-	if (!ep)
-		return NULL;
-	if (omx_ring_init(&ep->ring)) {
+	if (IS_ERR(account))
+		return ERR_CAST(account);
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	if (!ep || omx_ring_init(&ep->ring)) {
 		kfree(ep);
-		return NULL;
+		omx_account_put(account, ENDPOINT_BYTES);
+		return ERR_PTR(-ENOMEM);
 	}
+	ep->account = account;
 	ep->net = net;
 	ep->key = open->key;
 	ep->timeout = msecs_to_jiffies(min_t(u32, ms, INT_MAX));
@@ -103,17 +111,22 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 	spin_lock_init(&ep->channels_lock);
 	init_tables(ep);
 	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);
+	omx_account_add(ep);
 	return ep;
 }
 
 static void endpoint_free(struct omx_endpoint *ep)
 {
+	struct omx_account *account = ep->account;
+
+	omx_account_remove(ep);
 	if (ep->space)
 		omx_space_put_now(ep->space);
 	omx_ring_destroy(&ep->ring);
 	destroy_tables(ep);
 	put_pid(ep->owner);
 	kfree(ep);
+	omx_account_put(account, ENDPOINT_BYTES);
 }
 
 /* Takes the wanted slot, or the lowest free one.  Negative: none. */
@@ -204,8 +217,8 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 	if (open->board != OMX_ANY && open->board >= OMX_BOARD_MAX)
 		return ERR_PTR(-ENODEV);
 	ep = endpoint_alloc(net, open);
-	if (!ep)
-		return ERR_PTR(-ENOMEM);
+	if (IS_ERR(ep))
+		return ep;
 
 	error = open->board == OMX_ANY ?
 		attach_anywhere(ep, open->endpoint) :
@@ -251,6 +264,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	make_dead(iface, ep, OMX_STATUS_CLOSED);
 	spin_unlock_bh(&iface->endpoints_lock);
 	omx_channels_say_closed(ep);
+	omx_account_remove(ep);
 	synchronize_net();
 
 	/* Frames and ioctls are over; timers that still run see ep->dead. */

@@ -18,8 +18,8 @@
  *	table->lock		numbers (innermost)
  * Frames are handed to the network with none of them held.  rndv->lock is
  * taken with none of them held; extent->lock, under which pages are copied,
- * inside pull->lock.  In process context, before any of them: space->lock,
- * then the mmap lock.
+ * inside pull->lock.  In process context, before any of them: account->lock;
+ * space->lock, then the mmap lock.
  */
 #ifndef OMX_ENDPOINT_H
 #define OMX_ENDPOINT_H
@@ -33,6 +33,7 @@
 #include "ring.h"
 #include "table.h"
 
+struct omx_account;
 struct omx_iface;
 struct omx_space;
 struct pid;
@@ -53,6 +54,8 @@ struct omx_endpoint {
 	struct pid *owner;
 	char command[16];
 
+	struct omx_account *account;	/* the owner's, by which users are limited */
+	struct list_head in_account;	/* account->members, under its lock */
 	struct omx_space *space;	/* the owner's memory, for what is not pinned */
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */

@@ -2,6 +2,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "account.h"
 #include "buffer.h"
 #include "channel.h"
 #include "endpoint.h"
@@ -79,6 +80,18 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- longer ones ---- */
 
+static void keep(struct omx_endpoint *ep, const struct omx_message *message)
+{
+	atomic_add(message->truesize, &ep->held);
+	omx_account_charge(ep->account, message->truesize);
+}
+
+static void release(struct omx_endpoint *ep, const struct omx_message *message)
+{
+	atomic_sub(message->truesize, &ep->held);
+	omx_account_uncharge(ep->account, message->truesize);
+}
+
 /*
  * From omx_table_add() on the program may guess the number and fetch the
  * message: RCU keeps `message`, but its frames are whoever's took it out.
@@ -96,14 +109,14 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	message->length = partial->length;
 	message->truesize = partial->truesize;
 	message->frames = partial->head;
-	atomic_add(message->truesize, &ep->held);
+	keep(ep, message);
 	if (omx_table_add(&ep->messages, message, &message->id,
 			  GFP_ATOMIC | __GFP_NOWARN))
 		goto free;
 	event = recv_event(ch, partial->match_info, partial->length, message->id);
 	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
 	if (!pushed && omx_table_take(&ep->messages, message->id, message)) {
-		atomic_sub(message->truesize, &ep->held);
+		release(ep, message);
 		kfree_rcu(message, rcu);
 		return false;
 	}
@@ -113,7 +126,7 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	return true;
 
 free:
-	atomic_sub(message->truesize, &ep->held);
+	release(ep, message);
 	kfree(message);
 	return false;
 }
@@ -222,7 +235,9 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 	    !ch->partial.received)
 		return push_small(ch, skb);
 	/* One that was begun is always finished: others may wait behind it. */
-	if (!ch->partial.received && atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX)
+	if (!ch->partial.received &&
+	    (atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX ||
+	     !omx_account_has_room(ch->ep->account, OMX_ACCOUNT_RECEIVE)))
 		return false;
 	return add_fragment(ch, skb);
 }
@@ -262,7 +277,7 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	if (message) {
 		error = copy_out(message, &to);
 		free_frames(message->frames);
-		atomic_sub(message->truesize, &ep->held);
+		release(ep, message);
 		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
 	}
@@ -277,6 +292,7 @@ void omx_messages_destroy(struct omx_endpoint *ep)
 
 	while ((message = omx_table_next(&ep->messages, &slot))) {
 		free_frames(message->frames);
+		release(ep, message);
 		kfree(message);
 	}
 }

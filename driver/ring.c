@@ -13,12 +13,20 @@ static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
 static_assert(sizeof(struct omx_ring_kernel) <= PAGE_SIZE);
 static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
 
+#define KERNEL_BYTES	(OMX_RING_BYTES - PAGE_SIZE)
+
+/* As vmalloc_user(), but it counts for the program's control group. */
+static void *alloc(unsigned long size)
+{
+	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
 int omx_ring_init(struct omx_ring *ring)
 {
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->backlog);
-	ring->kernel = vmalloc_user(PAGE_SIZE + OMX_RING_SLOTS * OMX_SLOT_SIZE);
-	ring->user = vmalloc_user(PAGE_SIZE);
+	ring->kernel = alloc(KERNEL_BYTES);
+	ring->user = alloc(PAGE_SIZE);
 	if (!ring->kernel || !ring->user) {
 		omx_ring_destroy(ring);
 		return -ENOMEM;
@@ -43,6 +51,30 @@ void omx_ring_destroy(struct omx_ring *ring)
 	}
 	vfree(ring->user);
 	vfree(ring->kernel);
+}
+
+static int map(struct vm_area_struct *vma, void *memory, unsigned long size)
+{
+	unsigned long address;
+	int error = 0;
+
+	if (vma->vm_end - vma->vm_start > size)
+		return -EINVAL;
+	for (address = vma->vm_start; address < vma->vm_end && !error; address += PAGE_SIZE) {
+		error = vm_insert_page(vma, address, vmalloc_to_page(memory));
+		memory += PAGE_SIZE;
+	}
+	return error;
+}
+
+int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma)
+{
+	return map(vma, ring->kernel, KERNEL_BYTES);
+}
+
+int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
+{
+	return map(vma, ring->user, PAGE_SIZE);
 }
 
 struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie)

@@ -20,14 +20,17 @@
 #include "omx_abi.h"
 
 struct sk_buff;
+struct vm_area_struct;
 
 #define OMX_RING_SLOTS	16384	/* 1 MiB */
+/* All its memory: a page of the driver's words, the slots, a page of the program's. */
+#define OMX_RING_BYTES	(2 * PAGE_SIZE + OMX_RING_SLOTS * OMX_SLOT_SIZE)
 
 struct omx_ring {
 	spinlock_t lock;		/* taken with BH off; only table locks nest inside */
 	u32 head;			/* ours; what the program sees is a copy */
-	struct omx_ring_kernel *kernel;	/* vmalloc_user: one page, then the slots */
-	struct omx_ring_user *user;	/* vmalloc_user: one page */
+	struct omx_ring_kernel *kernel;	/* one page, then the slots */
+	struct omx_ring_user *user;	/* one page */
 	struct omx_event *slot;
 	struct list_head backlog;	/* of notes */
 	u32 waiting;			/* notes in it */
@@ -42,6 +45,9 @@ struct omx_note {
 /* Process context. */
 int omx_ring_init(struct omx_ring *ring);
 void omx_ring_destroy(struct omx_ring *ring);
+/* Maps the driver's or the program's part; the mmap lock is held for writing. */
+int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma);
+int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma);
 struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie);
 void omx_note_init(struct omx_note *note, enum omx_event_type type);
 /* Takes an embedded note out of the backlog before its object goes. */

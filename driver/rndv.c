@@ -183,7 +183,7 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 		return -ENOENT;
 	if (!omx_endpoint_takes_requests(ep))
 		error = -EBUSY;
-	else if (!omx_channel_has_space(ch, 1))
+	else if (!omx_channel_may_send(ch, 1))
 		error = -EAGAIN;
 	else
 		error = send(ep, ch, &ioc);

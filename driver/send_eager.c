@@ -97,7 +97,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 		goto put_channel;
 	}
 	error = -EAGAIN;
-	if (!omx_channel_has_space(message.ch, send.buffer.length)) {
+	if (!omx_channel_may_send(message.ch, send.buffer.length)) {
 		omx_count(ep->iface, SEND_FULL);
 		goto put_channel;
 	}

@@ -113,6 +113,7 @@ omx_return_t omx__error_from_errno(int negative_errno)
 	case EMFILE:
 	case ENFILE:
 	case EAGAIN:
+	case EDQUOT:
 		return OMX_NO_SYSTEM_RESOURCES;
 	case ENODEV:
 	case ENXIO:

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A program that reaches what one user may take, for cases that set the limit.
+ * It says "full" when it has, and goes on after SIGUSR1.
+ *
+ *	--mode flood		--count pairs of endpoints: of each pair one
+ *				sends and nobody receives; then all is received
+ *	--mode endpoints	opens --count endpoints, no more open; then it
+ *				closes one and opens one
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+#define PAIRS_MAX	16
+#define MESSAGES	350	/* of each pair */
+#define LENGTH		32768
+
+static omx_endpoint_t from[PAIRS_MAX], to[PAIRS_MAX];
+static omx_endpoint_addr_t peer[PAIRS_MAX];
+static omx_request_t sends[PAIRS_MAX][MESSAGES];
+static bool done[PAIRS_MAX][MESSAGES];
+
+static void say_full_and_wait(void)
+{
+	sigset_t signals;
+	int signal;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	printf("full\n");
+	fflush(stdout);
+	CHECK(!sigwait(&signals, &signal));
+}
+
+/* ---- memory ---- */
+
+static void open_pair(unsigned int i)
+{
+	from[i] = open_any();
+	to[i] = open_any();
+	peer[i] = connect_to(from[i], nic_of(to[i]), number_of(to[i]));
+}
+
+static void send_all(unsigned int i)
+{
+	char *buffer = allocate(LENGTH);
+	unsigned int j;
+
+	fill(buffer, LENGTH, i, 0);
+	for (j = 0; j < MESSAGES; j++)
+		MUST(omx_isend(from[i], buffer, LENGTH, peer[i], j, NULL, &sends[i][j]));
+}
+
+static unsigned int count_done(void)
+{
+	unsigned int count = 0, i, j;
+
+	for (i = 0; i < options.count; i++)
+		for (j = 0; j < MESSAGES; j++) {
+			done[i][j] = done[i][j] || is_done(from[i], &sends[i][j], NULL);
+			count += done[i][j];
+		}
+	return count;
+}
+
+static void flood(void)
+{
+	static char buffer[LENGTH];
+	unsigned int before, now = 0, i, j;
+
+	for (i = 0; i < options.count; i++)
+		open_pair(i);
+	for (i = 0; i < options.count; i++)
+		send_all(i);
+	do {
+		before = now;
+		sleep_ms(500);
+		now = count_done();
+	} while (now != before || !now);
+	printf("%u of %llu messages were taken\n", now,
+	       (unsigned long long)options.count * MESSAGES);
+	CHECK(now < options.count * MESSAGES, "nothing is ever full");
+	say_full_and_wait();
+	for (j = 0; j < MESSAGES; j++)
+		for (i = 0; i < options.count; i++) {
+			memset(buffer, 0, LENGTH);
+			EQUAL(receive(to[i], buffer, LENGTH, j).msg_length, LENGTH);
+			verify(buffer, LENGTH, i);
+			/* Endpoints make progress when they are asked. */
+			done[i][j] = done[i][j] || is_done(from[i], &sends[i][j], NULL);
+		}
+	for (i = 0; i < options.count; i++) {
+		for (j = 0; j < MESSAGES; j++)
+			if (!done[i][j])
+				finish_with(from[i], &sends[i][j], OMX_SUCCESS);
+		MUST(omx_close_endpoint(from[i]));
+		MUST(omx_close_endpoint(to[i]));
+	}
+	printf("all were received\n");
+}
+
+/* ---- endpoints ---- */
+
+static void endpoints(void)
+{
+	omx_endpoint_t eps[64], more;
+	unsigned int i;
+
+	CHECK(options.count <= 64);
+	for (i = 0; i < options.count; i++)
+		eps[i] = open_any();
+	RETURNS(omx_open_endpoint(OMX_ANY_NIC, OMX_ANY_ENDPOINT, KEY, NULL, 0, &more),
+		OMX_NO_SYSTEM_RESOURCES);
+	say_full_and_wait();
+	MUST(omx_close_endpoint(eps[0]));
+	eps[0] = open_any();
+	for (i = 0; i < options.count; i++)
+		MUST(omx_close_endpoint(eps[i]));
+	printf("one closed, one opened\n");
+}
+
+static void user(void)
+{
+	sigset_t signals;
+
+	/* For sigwait(), and before the library has threads. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	CHECK(!sigprocmask(SIG_BLOCK, &signals, NULL));
+	/* Else the sender keeps longer messages until they are asked for. */
+	setenv("OMX_RNDV_THRESHOLD", "65536", 1);
+	setenv("OMX_SHARED_RNDV_THRESHOLD", "65536", 1);
+	MUST(omx_init());
+	if (!strcmp(options.mode, "flood"))
+		flood();
+	else
+		endpoints();
+}
+
+int main(int argc, char **argv)
+{
+	return run_alone(argc, argv, user);
+}
