@@ -129,29 +129,31 @@ static void endpoint_free(struct omx_endpoint *ep)
 	omx_account_put(account, ENDPOINT_BYTES);
 }
 
-/* Takes the wanted slot, or the lowest free one.  Negative: none. */
+/* This endpoint, or the lowest free one; OMX_ENDPOINT_MAX: it is not free. */
+static u32 free_slot(const struct omx_iface *iface, u32 wanted)
+{
+	if (wanted == OMX_ANY)
+		return find_first_zero_bit(iface->endpoints_open, OMX_ENDPOINT_MAX);
+	return test_bit(wanted, iface->endpoints_open) ? OMX_ENDPOINT_MAX : wanted;
+}
+
 static int take_slot(struct omx_iface *iface, struct omx_endpoint *ep, u32 wanted)
 {
-	u32 first = wanted == OMX_ANY ? 0 : wanted;
-	u32 last = wanted == OMX_ANY ? OMX_ENDPOINT_MAX - 1 : wanted;
-	int error = -EBUSY;
+	int error = 0;
 	u32 i;
 
 	spin_lock_bh(&iface->endpoints_lock);
+	i = free_slot(iface, wanted);
 	if (iface->detaching) {
 		error = -ENODEV;
-		goto out;
-	}
-	for (i = first; i <= last; i++) {
-		if (rcu_access_pointer(iface->endpoints[i]))
-			continue;
+	} else if (i == OMX_ENDPOINT_MAX) {
+		error = -EBUSY;
+	} else {
 		ep->index = i;
 		ep->iface = iface;
+		__set_bit(i, iface->endpoints_open);
 		rcu_assign_pointer(iface->endpoints[i], ep);
-		error = 0;
-		break;
 	}
-out:
 	spin_unlock_bh(&iface->endpoints_lock);
 	return error;
 }
@@ -184,26 +186,46 @@ static int attach_to(struct omx_endpoint *ep, u32 board, u32 endpoint)
 	return error;
 }
 
-/* Any endpoint of any board: spread over the boards, lowest number first. */
+/*
+ * The board on which the endpoint, or the lowest free one, has the lowest
+ * number: endpoints spread over the boards.  -EBUSY, -ENODEV: there is none.
+ */
+static int best_board(struct net *net, u32 endpoint)
+{
+	u32 board, lowest = OMX_ENDPOINT_MAX;
+	int best = -ENODEV;
+
+	for (board = 0; board < OMX_BOARD_MAX; board++) {
+		struct omx_iface *iface = omx_iface_get(net, board);
+		u32 i;
+
+		if (!iface)
+			continue;
+		/* A glance: take_slot() looks again under the lock. */
+		i = READ_ONCE(iface->detaching) ? OMX_ENDPOINT_MAX :
+						  free_slot(iface, endpoint);
+		omx_iface_put(iface);
+		if (best == -ENODEV)
+			best = -EBUSY;
+		if (i < lowest) {
+			lowest = i;
+			best = board;
+		}
+	}
+	return best;
+}
+
 static int attach_anywhere(struct omx_endpoint *ep, u32 endpoint)
 {
-	u32 first = endpoint == OMX_ANY ? 0 : endpoint;
-	u32 last = endpoint == OMX_ANY ? OMX_ENDPOINT_MAX - 1 : endpoint;
-	int error = -ENODEV;
-	u32 board, i;
+	int board, error;
 
-	for (i = first; i <= last; i++) {
-		for (board = 0; board < OMX_BOARD_MAX; board++) {
-			int result = attach_to(ep, board, i);
-
-			if (!result)
-				return 0;
-			if (result != -ENODEV)
-				error = result;
-		}
-		if (error == -ENODEV)
-			break;		/* there are no boards */
-	}
+	/* Somebody may take the endpoint, or the board may go, in between. */
+	do {
+		board = best_board(ep->net, endpoint);
+		if (board < 0)
+			return board;
+		error = attach_to(ep, board, endpoint);
+	} while (error == -EBUSY || error == -ENODEV);
 	return error;
 }
 
@@ -251,6 +273,7 @@ static void make_dead(struct omx_iface *iface, struct omx_endpoint *ep, u8 statu
 	if (rcu_access_pointer(iface->endpoints[ep->index]) != ep)
 		return;
 	RCU_INIT_POINTER(iface->endpoints[ep->index], NULL);
+	__clear_bit(ep->index, iface->endpoints_open);
 	WRITE_ONCE(ep->dead, status);
 }
 
@@ -286,7 +309,7 @@ void omx_endpoints_detach(struct omx_iface *iface)
 	struct omx_endpoint *ep;
 	u32 i;
 
-	for (i = 0; i < OMX_ENDPOINT_MAX; i++) {
+	for_each_set_bit(i, iface->endpoints_open, OMX_ENDPOINT_MAX) {
 		spin_lock_bh(&iface->endpoints_lock);
 		ep = rcu_dereference_protected(iface->endpoints[i],
 				lockdep_is_held(&iface->endpoints_lock));
@@ -333,7 +356,7 @@ void omx_endpoints_board_changed(struct omx_iface *iface)
 	u32 i;
 
 	rcu_read_lock();
-	for (i = 0; i < OMX_ENDPOINT_MAX; i++) {
+	for_each_set_bit(i, iface->endpoints_open, OMX_ENDPOINT_MAX) {
 		ep = rcu_dereference(iface->endpoints[i]);
 		if (!ep)
 			continue;

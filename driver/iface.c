@@ -176,7 +176,7 @@ static void iface_free_rcu(struct rcu_head *rcu)
 	struct omx_iface *iface = container_of(rcu, struct omx_iface, rcu);
 
 	free_percpu(iface->counters);
-	kfree(iface);
+	kvfree(iface);
 }
 
 /* Readers of the table may still look at what they could not get. */
@@ -195,13 +195,13 @@ void omx_iface_put(struct omx_iface *iface)
 static struct omx_iface *iface_alloc(struct net_device *dev, u32 index,
 				     bool automatic)
 {
-	struct omx_iface *iface = kzalloc(sizeof(*iface), GFP_KERNEL);
+	struct omx_iface *iface = kvzalloc(sizeof(*iface), GFP_KERNEL);
 
 	if (!iface)
 		return NULL;
 	iface->counters = alloc_percpu(struct omx_counters);
 	if (!iface->counters) {
-		kfree(iface);
+		kvfree(iface);
 		return NULL;
 	}
 	kref_init(&iface->ref);
@@ -310,12 +310,7 @@ static void attach_all(struct net *net)
 
 static bool is_used(struct omx_iface *iface)
 {
-	u32 i;
-
-	for (i = 0; i < OMX_ENDPOINT_MAX; i++)
-		if (rcu_access_pointer(iface->endpoints[i]))
-			return true;
-	return false;
+	return !bitmap_empty(iface->endpoints_open, OMX_ENDPOINT_MAX);
 }
 
 /* After this no endpoint opens here.  False: one is open, and may stay. */

@@ -10,6 +10,7 @@
 #ifndef OMX_IFACE_H
 #define OMX_IFACE_H
 
+#include <linux/bitmap.h>
 #include <linux/etherdevice.h>
 #include <linux/if_ether.h>
 #include <linux/kref.h>
@@ -57,6 +58,8 @@ struct omx_iface {
 
 	/* Readers: RCU.  Writers: endpoints_lock. */
 	struct omx_endpoint __rcu *endpoints[OMX_ENDPOINT_MAX];
+	/* Which of them there are, for whoever looks for all, or for a free one. */
+	DECLARE_BITMAP(endpoints_open, OMX_ENDPOINT_MAX);
 	spinlock_t endpoints_lock;
 
 	struct omx_peer_table peers;

@@ -26,7 +26,7 @@
 #define OMX_ABI_OLDEST		2
 
 #define OMX_BOARD_MAX		32
-#define OMX_ENDPOINT_MAX	256	/* per board */
+#define OMX_ENDPOINT_MAX	4096	/* per board */
 #define OMX_NAME_LEN		80	/* board and peer names, 0 included */
 #define OMX_ANY			0xffffffffu
 #define OMX_SEGMENTS_MAX	256

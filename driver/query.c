@@ -53,16 +53,6 @@ int omx_query_info(struct net *net, void __user *arg)
 
 /* ---- boards ---- */
 
-static u32 count_endpoints(const struct omx_iface *iface)
-{
-	u32 count = 0;
-	u32 i;
-
-	for (i = 0; i < OMX_ENDPOINT_MAX; i++)
-		count += !!rcu_access_pointer(iface->endpoints[i]);
-	return count;
-}
-
 /* Virtual devices have no driver; their kind says as much. */
 static const char *driver_name(const struct net_device *dev)
 {
@@ -83,7 +73,7 @@ static void describe_board(struct omx_iface *iface, struct omx_ioc_board *board)
 	board->mac = iface->mac;
 	board->mtu = min(dev->mtu, OMX_MTU_MAX);
 	board->numa_node = dev_to_node(&dev->dev);
-	board->endpoints_open = count_endpoints(iface);
+	board->endpoints_open = bitmap_weight(iface->endpoints_open, OMX_ENDPOINT_MAX);
 	board->peers = READ_ONCE(iface->peers.count);
 	strscpy(board->ifname, dev->name, sizeof(board->ifname));
 	strscpy(board->drivername, driver_name(dev), sizeof(board->drivername));

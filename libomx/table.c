@@ -17,7 +17,7 @@
 #include "init.h"
 #include "omx_abi.h"
 
-#define SLOTS		(OMX_BOARD_MAX * OMX_ENDPOINT_MAX)
+#define SLOTS		8192		/* endpoints of one process */
 #define SLOT_BITS	16
 
 _Static_assert(SLOTS <= 1 << SLOT_BITS, "an endpoint's id holds its slot");

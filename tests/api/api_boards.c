@@ -76,7 +76,7 @@ static void info_about_the_driver(uint64_t nic)
 	uint32_t i;
 
 	EQUAL(number(OMX_INFO_BOARD_MAX), 32);
-	EQUAL(number(OMX_INFO_ENDPOINT_MAX), 256);
+	EQUAL(number(OMX_INFO_ENDPOINT_MAX), 4096);
 	memset(ids, 0xff, (count + 1) * sizeof(*ids));
 	MUST(omx_get_info(NULL, OMX_INFO_BOARD_IDS, NULL, 0, ids, (count + 1) * sizeof(*ids)));
 	for (i = 0; i < count; i++)
