@@ -9,8 +9,8 @@ usage: ./lab bench [--nic [--markdown] | --wall] [--against FILE] [--json FILE]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
-is doing; what memory costs omx; and what MPI programs get. Groups: latency,
-bandwidth, memory, mpi; all if none is named.
+is doing; what memory costs omx, also over a link of 4 Gb/s; and what MPI
+programs get. Groups: latency, bandwidth, memory, mpi; all if none is named.
 
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
