@@ -3,6 +3,8 @@
  * A server that answers messages of one byte, whoever they come from, and a
  * client that sends --count of them: all must be answered within --seconds.
  * --mode sessions: each by an endpoint of its own that is closed afterwards.
+ * --mode idle: it is silent for --seconds, then sends again, also by an endpoint
+ * that connected before and sent nothing.
  * --mode last: the server ends, too.
  */
 #include <stdio.h>
@@ -47,6 +49,19 @@ static void ask(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint8_t i)
 	EQUAL(byte, i ^ 0xff);
 }
 
+static void idle(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t nic)
+{
+	omx_endpoint_t silent = open_any();
+	omx_endpoint_addr_t from_silent = connect_to(silent, nic, options.endpoint);
+
+	ask(ep, peer, 1);
+	sleep_ms(1000 * options.seconds);
+	ask(ep, peer, 2);
+	ask(silent, from_silent, 3);
+	printf("both channels are there after %u s\n", options.seconds);
+	MUST(omx_close_endpoint(silent));
+}
+
 static void client(void)
 {
 	omx_endpoint_t ep = open_number(options.endpoint + 1, NULL, 0);
@@ -59,6 +74,10 @@ static void client(void)
 	snprintf(name, sizeof(name), "%s", options.peer);
 	MUST(omx_hostname_to_nic_id(name, &nic));
 	peer = connect_to(ep, nic, options.endpoint);
+	if (options.mode && !strcmp(options.mode, "idle")) {
+		idle(ep, peer, nic);
+		begin = now();
+	}
 	for (i = 0; i < options.count; i++) {
 		ask(ep, peer, i);
 		if (!options.mode || strcmp(options.mode, "sessions"))

@@ -149,7 +149,8 @@ static void fragments(unsigned int count)
 
 	for (i = 0; i < count; i++)
 		for (seq = 1; seq <= FRAGMENTS; seq++) {
-			send_fragment(i, first_session + i, seq, 1, seq - 1, OMX_EAGER_LENGTH_MAX);
+			send_fragment(ENDPOINTS + i, first_session + i, seq, 1, seq - 1,
+				      OMX_EAGER_LENGTH_MAX);
 			if (seq % 64 == 0)
 				usleep(500);
 		}
