@@ -95,7 +95,7 @@ static void client(void)
 
 int main(int argc, char **argv)
 {
-	options.count = 100;
-	options.seconds = 2;
+	options.count = 20;
+	options.seconds = 3;
 	return run_pair(argc, argv, server, client);
 }
