@@ -4,11 +4,11 @@
  *
  * When such a request is started, pml/cm packs the data into the buffer that
  * the program has attached and makes the request's convertor describe this
- * copy.  Up to Open MPI 5.0 it makes two mistakes then.  It never lets the
+ * copy.  It makes two mistakes then.  Up to Open MPI 5.0 it never lets the
  * convertor describe the program's data again, so each later start sends the
  * data of the first one.  And if the copy is still on its way at the next
  * start, it creates another request, for which it takes the number of bytes
- * for the number of elements.
+ * for the number of elements; so does 6.0.
  *
  * Therefore the copy is sent by a request of the component's own, which gives
  * it back to the attached buffer in the end.  pml/cm's request is complete at
@@ -70,6 +70,7 @@ static void release(struct buffered *buffered)
 {
 	if (buffered->copy)
 		mtl_omx_bsend_free(buffered->comm, buffered->copy);
+	OBJ_RELEASE(buffered->comm);
 	free(buffered);
 }
 
@@ -85,7 +86,8 @@ static int send_copy(const struct cm_request *cm, struct opal_convertor_t *conve
 
 	if (!buffered)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	buffered->comm = cm->comm;
+	buffered->comm = cm->comm;	/* may outlive the program's handle */
+	OBJ_RETAIN(buffered->comm);
 	buffered->copy = cm->bytes ? cm->copy : NULL;
 	buffered->request.super.ompi_req = &buffered->ompi;
 	buffered->request.super.completion_callback = sent;

@@ -66,9 +66,6 @@ static inline bool mtl_omx_is_displaced(const struct opal_convertor_t *convertor
 
 #endif
 
-/* Must the component repair requests of MPI_Bsend_init?  See buffered.c. */
-#define MTL_OMX_REPAIR_BUFFERED	(OMPI_MAJOR_VERSION < 6)
-
 /* Since 6.0 a communicator can have an attached buffer of its own. */
 #if OMPI_MAJOR_VERSION >= 6
 #define mtl_omx_bsend_free(comm, copy)	mca_pml_base_bsend_request_free(comm, copy)

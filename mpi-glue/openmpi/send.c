@@ -84,8 +84,7 @@ int mtl_omx_isend(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 {
 	(void)mtl;
 	(void)blocking;
-	if (MTL_OMX_REPAIR_BUFFERED && mode == MCA_PML_BASE_SEND_BUFFERED &&
-	    mtl_request->ompi_req->req_persistent)
+	if (mode == MCA_PML_BASE_SEND_BUFFERED && mtl_request->ompi_req->req_persistent)
 		return mtl_omx_start_buffered(comm, dest, tag, convertor, mtl_request);
 	return mtl_omx_start_send(comm, dest, tag, convertor, mode,
 				  (struct mtl_omx_request *)mtl_request);
