@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/omx: an open file asks questions and may become one endpoint.
+ * /dev/omx: an open file asks questions, and may become one endpoint or serve one.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -18,6 +19,7 @@
 #include "connect.h"
 #include "channel.h"
 #include "endpoint.h"
+#include "fault.h"
 #include "pull.h"
 #include "query.h"
 #include "receive_eager.h"
@@ -25,10 +27,13 @@
 #include "rndv.h"
 #include "send_eager.h"
 
+static const struct file_operations omx_file_operations;
+
 struct omx_file {
 	struct net *net;
-	struct mutex open_lock;		/* one OMX_IOC_OPEN wins */
+	struct mutex open_lock;		/* one OMX_IOC_OPEN or OMX_IOC_PAGER wins */
 	struct omx_endpoint *ep;	/* set once; pairs: endpoint_of() */
+	struct omx_fault_share *share;	/* or this: referenced, what its threads serve; pairs: share_of() */
 };
 
 static int omx_file_open(struct inode *inode, struct file *file)
@@ -49,6 +54,10 @@ static int omx_file_release(struct inode *inode, struct file *file)
 
 	if (of->ep)
 		omx_endpoint_close(of->ep);
+	if (of->share) {
+		omx_fault_unattend(of->share, of);
+		omx_fault_share_put(of->share);
+	}
 	put_net(of->net);
 	mutex_destroy(&of->open_lock);
 	kfree(of);
@@ -72,7 +81,7 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 		return -EFAULT;
 
 	mutex_lock(&of->open_lock);
-	ep = of->ep ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
+	ep = of->ep || of->share ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
 	if (!IS_ERR(ep))
 		smp_store_release(&of->ep, ep);	/* pairs: endpoint_of() */
 	mutex_unlock(&of->open_lock);
@@ -81,6 +90,94 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 	/* On failure the program closes the file: there is nothing to undo. */
 	return copy_to_user(arg, &open, sizeof(open)) ? -EFAULT : 0;
 }
+
+/*
+ * A worker that pages in keeps the program's memory, which keeps this file
+ * mapped: release() is too late to end its wait once the program is killed.
+ * Whoever closes a descriptor without the memory of the endpoint's program,
+ * but in its thread group, is that program as it exits, or after exec.
+ */
+static int omx_file_flush(struct file *file, fl_owner_t id)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+	struct omx_fault_share *share;
+
+	if (!ep)
+		return 0;
+	share = ep->space->share;
+	if (task_tgid(current) == share->owner && current->mm != share->mm)
+		omx_fault_close(share);
+	return 0;
+}
+
+/* ---- threads that page in ---- */
+
+static struct omx_fault_share *share_of(struct omx_file *of)
+{
+	/* Pairs with the release in bind_pager(). */
+	return smp_load_acquire(&of->share);
+}
+
+static long bind_pager(struct omx_file *of, struct omx_endpoint *ep)
+{
+	struct omx_fault_share *share = ep->space->share;
+	long error;
+
+	mutex_lock(&of->open_lock);
+	error = of->ep || of->share ? -EBUSY : omx_fault_attend(share, of);
+	if (!error)
+		smp_store_release(&of->share, omx_fault_share_hold(share));	/* pairs: share_of() */
+	mutex_unlock(&of->open_lock);
+	return error;
+}
+
+static long become_pager(struct omx_file *of, u32 fd)
+{
+	struct file *file = fget(fd);
+	struct omx_endpoint *ep;
+	long error = -EINVAL;
+
+	if (!file)
+		return -EBADF;
+	if (file->f_op == &omx_file_operations) {
+		ep = endpoint_of(file);
+		error = ep ? bind_pager(of, ep) : -EBADFD;
+	}
+	fput(file);
+	return error;
+}
+
+static long pager(struct omx_file *of, void __user *arg)
+{
+	struct omx_ioc_pager ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.flags)
+		return -EINVAL;
+	if (ioc.fd != OMX_ANY)
+		return become_pager(of, ioc.fd);
+	if (!share_of(of))
+		return -EBADFD;
+	omx_fault_unattend(of->share, of);
+	return 0;
+}
+
+static long page_in(struct omx_file *of, void __user *arg)
+{
+	struct omx_fault_share *share = share_of(of);
+	struct omx_ioc_pager ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.fd || ioc.flags & ~OMX_PAGER_ALONE)
+		return -EINVAL;
+	if (!share)
+		return -EBADFD;
+	return omx_fault_serve(share, of, !(ioc.flags & OMX_PAGER_ALONE));
+}
+
+/* ---- ioctls ---- */
 
 static long wakeup(struct omx_endpoint *ep, void __user *arg)
 {
@@ -138,6 +235,10 @@ static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 
 	if (cmd == OMX_IOC_OPEN)
 		return become_endpoint(of, (void __user *)arg);
+	if (cmd == OMX_IOC_PAGER)
+		return pager(of, (void __user *)arg);
+	if (cmd == OMX_IOC_PAGE_IN)
+		return page_in(of, (void __user *)arg);
 	if (nr >= ARRAY_SIZE(handlers))
 		return -ENOTTY;
 	handler = &handlers[array_index_nospec(nr, ARRAY_SIZE(handlers))];
@@ -195,6 +296,7 @@ static __poll_t omx_file_poll(struct file *file, poll_table *table)
 static const struct file_operations omx_file_operations = {
 	.owner		= THIS_MODULE,
 	.open		= omx_file_open,
+	.flush		= omx_file_flush,
 	.release	= omx_file_release,
 	.unlocked_ioctl	= omx_file_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,

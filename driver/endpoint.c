@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "connect.h"
 #include "endpoint.h"
+#include "fault.h"
 #include "iface.h"
 #include "pull.h"
 #include "receive_eager.h"
@@ -295,6 +296,8 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_connects_destroy(ep);
 	omx_rndvs_stop(ep);
 	omx_pulls_destroy(ep);	/* waits for a grace period */
+	if (ep->space)
+		omx_fault_close(ep->space->share);
 	omx_channels_destroy(ep);
 	omx_rndvs_destroy(ep);
 	omx_messages_destroy(ep);

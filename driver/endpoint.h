@@ -18,8 +18,9 @@
  *	table->lock		numbers (innermost)
  * Frames are handed to the network with none of them held.  rndv->lock is
  * taken with none of them held; extent->lock, under which pages are copied,
- * inside pull->lock.  In process context, before any of them: account->lock;
- * space->lock, then the mmap lock.
+ * inside pull->lock; share->lock (fault.h) inside pull->lock or rndv->lock.  In
+ * process context, before any of them: account->lock; space->lock, then the
+ * mmap lock.
  */
 #ifndef OMX_ENDPOINT_H
 #define OMX_ENDPOINT_H

@@ -4,24 +4,14 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
-#include <linux/wait_bit.h>
 
 #include "fault.h"
 #include "space.h"
 
 /* What the adaptive policy reads ahead of what is needed. */
 #define READ_AHEAD	(4ULL << 20)
-
-/*
- * Works of one endpoint that page in at the same time, on Linux before 6.9 on
- * each NUMA node.  All endpoints together are limited by their number only: a
- * program in whose endpoints nothing comes has that many kernel threads wait,
- * which is no more than its own threads could be.
- */
-#define WORKS_MAX	8
 
 enum policy {
 	PIO,		/* the page */
@@ -60,7 +50,6 @@ struct choice {
 
 static struct choice policy = { policies, ADAPTIVE };
 static struct choice resume = { resumes, AT_PAGE_IN };
-static atomic_t shares;
 
 static int choice_set(const char *text, const struct kernel_param *param)
 {
@@ -117,45 +106,6 @@ u64 omx_fault_step(void)
 	}
 }
 
-struct omx_fault_share *omx_fault_share_create(void)
-{
-	struct omx_fault_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
-
-	if (!share)
-		return NULL;
-	/* A fault may take as long as a disk, or whoever serves a userfaultfd. */
-	share->queue = alloc_workqueue("omx_fault", WQ_UNBOUND, WORKS_MAX);
-	if (!share->queue) {
-		kfree(share);
-		return NULL;
-	}
-	refcount_set(&share->ref, 1);
-	atomic_inc(&shares);
-	return share;
-}
-
-struct omx_fault_share *omx_fault_share_hold(struct omx_fault_share *share)
-{
-	refcount_inc(&share->ref);
-	return share;
-}
-
-void omx_fault_share_put(struct omx_fault_share *share)
-{
-	if (!refcount_dec_and_test(&share->ref))
-		return;
-	/* No work waits for pages any more, the last may be about to return. */
-	destroy_workqueue(share->queue);
-	kfree(share);
-	if (atomic_dec_and_test(&shares))
-		wake_up_var(&shares);
-}
-
-bool omx_fault_queue(struct omx_fault_share *share, struct work_struct *work)
-{
-	return queue_work(share->queue, work);
-}
-
 bool omx_fault_may_resume(ktime_t asked)
 {
 	int value = READ_ONCE(resume.value);
@@ -170,9 +120,4 @@ bool omx_fault_may_resume(ktime_t asked)
 	waited = timeout - waited % timeout;
 	usleep_range(waited, waited + 1);
 	return true;
-}
-
-void omx_fault_exit(void)
-{
-	wait_var_event(&shares, !atomic_read(&shares));
 }

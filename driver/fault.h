@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Paging in for transfers: how far, by whom, and what a transfer does
- * meanwhile.
+ * Paging in for transfers: how far (fault.c), by whom (fault_thread.c: a
+ * thread of the program; fault_worker.c: a worker of the kernel where the
+ * program has none), and what a transfer does meanwhile.
  *
  * A transfer that meets an absent page is put aside and queues its own work
  * here, in which it pages in a step, goes on with what that brought, and so
@@ -16,8 +17,11 @@
 #include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "omx_abi.h"
@@ -44,22 +48,55 @@ static inline u8 omx_fault_status(int error)
 	return error == -ENOMEM ? OMX_STATUS_NO_MEMORY : OMX_STATUS_FAULT;
 }
 
+struct mm_struct;
+struct omx_fault_share;
+struct pid;
+
 /*
- * What one endpoint has paged in at a time, and keeps until it is; more of its
- * works wait for these, however long they take, and those of other endpoints do
- * not.  Its spaces have references, and whoever pages in has one of a space.
+ * Page-in that one transfer waits for.  Its owner queues it again only after
+ * run() was called, which may free it.
+ */
+struct omx_fault_work {
+	void (*run)(struct omx_fault_work *work);	/* process context, may sleep */
+	struct omx_fault_share *share;
+	struct list_head node;		/* share->pending */
+	unsigned long queued;		/* jiffies */
+	struct work_struct by_worker;
+};
+
+/*
+ * The page-in work of one endpoint and those who do it.  Works of other
+ * endpoints do not wait for these, however long they take.  The endpoint's
+ * spaces have references, whoever runs a work has one of a space.
  */
 struct omx_fault_share {
 	refcount_t ref;
-	struct workqueue_struct *queue;
+	struct mm_struct *mm;		/* of the program; mm_count held */
+	struct pid *owner;		/* its thread group */
+	struct workqueue_struct *queue;	/* for fault_worker.c */
+	struct delayed_work watch;
+	wait_queue_head_t wait;		/* the program's threads */
 	atomic_t parked_bytes;		/* frames of its pulls */
 	atomic_t parked_requests;	/* for what it sends */
+
+	spinlock_t lock;		/* everything below; BH off, innermost but for queues' own */
+	const void *attendant;		/* the file in which threads serve it, or NULL */
+	bool closed;			/* nothing is paged in any more; set once */
+	unsigned int threads;		/* inside omx_fault_serve() ... */
+	unsigned int idle;		/* ... and waiting for work */
+	struct list_head pending;	/* works for threads */
+	struct list_head workers;	/* running works of fault_worker.c */
 };
 
-/* Process context, no work of the share.  NULL: out of memory. */
+/* Process context, no work of the share.  For the current program.  NULL: out of memory. */
 struct omx_fault_share *omx_fault_share_create(void);
 void omx_fault_share_put(struct omx_fault_share *share);
 struct omx_fault_share *omx_fault_share_hold(struct omx_fault_share *share);
+
+static inline bool omx_fault_is_closed(const struct omx_fault_share *share)
+{
+	return READ_ONCE(share->closed);
+}
 
 /* Any context.  Charges n unless that is too much. */
 static inline bool omx_fault_charge(atomic_t *charged, int n, int max)
@@ -70,8 +107,37 @@ static inline bool omx_fault_charge(atomic_t *charged, int n, int max)
 	return false;
 }
 
-/* Any context.  False: it is queued already. */
-bool omx_fault_queue(struct omx_fault_share *share, struct work_struct *work);
+/* ---- fault_thread.c ---- */
+void omx_fault_work_init(struct omx_fault_work *work,
+			 void (*run)(struct omx_fault_work *work));
+/* Any context but hard interrupts.  The work may have run when it returns. */
+void omx_fault_queue(struct omx_fault_share *share, struct omx_fault_work *work);
+
+/*
+ * Process context.  From now on threads of the program do the share's work, in
+ * omx_fault_serve() with the same attendant.  -EBUSY: others do; -EFAULT: the
+ * share is another program's.
+ */
+int omx_fault_attend(struct omx_fault_share *share, const void *attendant);
+/* No longer: those in omx_fault_serve() return once they have done their work. */
+void omx_fault_unattend(struct omx_fault_share *share, const void *attendant);
+/*
+ * Runs works until the attendant leaves (-ESHUTDOWN), a signal (-ERESTARTSYS),
+ * or none but the caller is left to wait for the next (0, only with `grow`):
+ * the caller is to send another thread, and to come back.  -EBUSY: too many.
+ */
+long omx_fault_serve(struct omx_fault_share *share, const void *attendant, bool grow);
+/*
+ * The endpoint closes or its program has ended: what is queued fails, and
+ * workers do not wait for pages any more.  Process context.
+ */
+void omx_fault_close(struct omx_fault_share *share);
+
+/* ---- fault_worker.c, share->lock held ---- */
+void omx_fault_worker_init(struct omx_fault_work *work);
+void omx_fault_worker_queue(struct omx_fault_work *work);
+/* Ends their waits for pages. */
+void omx_fault_workers_kill(struct omx_fault_share *share);
 
 /*
  * For measurement only: what a source does once the pages of a request are

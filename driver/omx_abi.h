@@ -3,7 +3,7 @@
  * What the driver and the library share: ioctls and mapped rings.
  *
  * An open file of /dev/omx answers the questions of the first group at once
- * and becomes an endpoint with OMX_IOC_OPEN.  Everything acts in the network
+ * and becomes an endpoint with OMX_IOC_OPEN, or pages in for one (OMX_IOC_PAGER).  Everything acts in the network
  * namespace in which the file was opened.
  *
  * Structures have the same layout for 32- and 64-bit programs; fields called
@@ -316,6 +316,27 @@ struct omx_ioc_wait {
 
 #define OMX_WAIT_HELPER		0x1
 
+/*
+ * Threads that page in.  A file that is no endpoint is bound to one of the same
+ * program with PAGER; threads then sit in PAGE_IN on it, where they bring the
+ * pages that the endpoint's transfers lack, with the program's NUMA policy,
+ * cpuset and control group.  They use a file of their own because they may wait
+ * for a page for ever, which must not keep the endpoint from being closed.
+ * Without any, workers of the kernel do it.
+ *
+ * PAGE_IN returns 0 when no other thread would be left to wait for work: start
+ * one more, unless that is impossible (OMX_PAGER_ALONE), and call again.
+ * ESHUTDOWN: the endpoint is closed or the file no longer bound; EBUSY: there
+ * are OMX_PAGERS_MAX threads.
+ */
+struct omx_ioc_pager {
+	__u32	fd;			/* PAGER: the endpoint; OMX_ANY: threads are to leave */
+	__u32	flags;			/* PAGE_IN */
+};
+
+#define OMX_PAGER_ALONE		0x1
+#define OMX_PAGERS_MAX		8
+
 #define OMX_IOC_MAGIC		'O'
 #define OMX_IOC_INFO		_IOR(OMX_IOC_MAGIC, 0x00, struct omx_ioc_info)
 #define OMX_IOC_BOARD		_IOWR(OMX_IOC_MAGIC, 0x01, struct omx_ioc_board)
@@ -344,6 +365,8 @@ struct omx_ioc_wait {
 #define OMX_IOC_WAKEUP		_IO(OMX_IOC_MAGIC, 0x2b)	/* counts ring->wakeups up, wakes every waiter */
 #define OMX_IOC_KICK		_IO(OMX_IOC_MAGIC, 0x2c)	/* there is room in the ring again */
 #define OMX_IOC_PREFETCH	_IOW(OMX_IOC_MAGIC, 0x2d, struct omx_ioc_prefetch)
+#define OMX_IOC_PAGER		_IOW(OMX_IOC_MAGIC, 0x2e, struct omx_ioc_pager)
+#define OMX_IOC_PAGE_IN		_IOW(OMX_IOC_MAGIC, 0x2f, struct omx_ioc_pager)
 
 /* ---- mapped memory -------------------------------------------------------- */
 

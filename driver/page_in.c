@@ -8,6 +8,7 @@
 #include <linux/userfaultfd_k.h>
 
 #include "compat.h"
+#include "fault.h"
 #include "iface.h"
 #include "lru.h"
 #include "page_in.h"
@@ -517,15 +518,20 @@ static int fill(const struct wanted *wanted)
 static int page_in(struct omx_space *space, u64 address, u64 length,
 		   unsigned int how)
 {
-	u64 end = PAGE_ALIGN(address + length);
+	u64 end = PAGE_ALIGN(address + length), stop;
 	int error = 0;
 
 	address &= PAGE_MASK;
 	while (address < end) {
 		struct wanted wanted = { .how = how };
-		u64 stop = min(end, round_down(address, OMX_EXTENT_SIZE) +
-				    OMX_EXTENT_SIZE);
 
+		/* What is resident is gone through as well: it may be much. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (omx_fault_is_closed(space->share))
+			return -EFAULT;
+		cond_resched();
+		stop = min(end, round_down(address, OMX_EXTENT_SIZE) + OMX_EXTENT_SIZE);
 		wanted.extent = omx_extent_make(space, address);
 		if (IS_ERR(wanted.extent))
 			return PTR_ERR(wanted.extent);

@@ -118,9 +118,9 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	spin_lock_init(&pull->lock);
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
-	INIT_WORK(&pull->page_in, omx_pull_page_in);
+	omx_fault_work_init(&pull->page_in, omx_pull_page_in);
 	omx_copies_init(&pull->copies, ep->iface);
-	INIT_WORK(&pull->settle, omx_pull_settle);
+	omx_fault_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
@@ -201,7 +201,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	omx_pull_end_if_missed(pull);
 	local_bh_enable();
 	rcu_read_unlock();
-	/* Not by a worker, whom pinning the memory of others takes longer. */
+	/* Here, where it takes no other thread to be woken. */
 	if (pin)
 		omx_pull_page_in(&pull->page_in);
 }

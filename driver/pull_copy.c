@@ -72,7 +72,7 @@ static void page_in(struct omx_pull *pull, u64 offset, u64 length)
 	rcu_read_unlock();
 }
 
-void omx_pull_settle(struct work_struct *work)
+void omx_pull_settle(struct omx_fault_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, settle);
 	unsigned int steps = 0;

@@ -271,7 +271,7 @@ static void go_on(struct omx_pull *pull, bool stepped)
 	rcu_read_unlock();
 }
 
-void omx_pull_page_in(struct work_struct *work)
+void omx_pull_page_in(struct omx_fault_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	u64 offset, length;

@@ -129,7 +129,7 @@ static void queue(struct omx_pull *pull)
 	omx_fault_queue(region->space->share, &pull->page_in);
 }
 
-static void go_on(struct work_struct *work)
+static void go_on(struct omx_fault_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	bool source = pull->lacks_source;	/* whose share this is */
@@ -160,7 +160,7 @@ static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done
 	pull->lacks_source = lacks_source;
 	pull->paged = done;
 	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
-	INIT_WORK(&pull->page_in, go_on);
+	omx_fault_work_init(&pull->page_in, go_on);
 	refcount_inc(&pull->ref);
 	spin_lock_bh(&pull->lock);
 	pull->state = OMX_PULL_LOCAL;

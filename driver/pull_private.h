@@ -14,10 +14,10 @@
 #include <linux/skbuff.h>
 #include <linux/timekeeping.h>
 #include <linux/timer.h>
-#include <linux/workqueue.h>
 
 #include "copy.h"
 #include "endpoint.h"
+#include "fault.h"
 #include "iface.h"
 #include "pull.h"
 #include "pull_window.h"
@@ -72,11 +72,11 @@ struct omx_pull {
 	u64 pinned;			/* with overlapped pinning: once, up to here */
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
-	struct work_struct page_in;
+	struct omx_fault_work page_in;
 
 	bool settling;			/* settle is queued or runs */
 	struct omx_copies copies;	/* of whoever concludes it once it is DONE */
-	struct work_struct settle;
+	struct omx_fault_work settle;
 
 	/* LOCAL, of page_in alone; `ahead` is in the source then */
 	struct omx_rndv *source;	/* referenced */
@@ -177,8 +177,8 @@ bool omx_pull_poll_copies(struct omx_pull *pull);
 void omx_pull_want_copies(struct omx_pull *pull);
 
 /* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
-void omx_pull_page_in(struct work_struct *work);
-void omx_pull_settle(struct work_struct *work);
+void omx_pull_page_in(struct omx_fault_work *work);
+void omx_pull_settle(struct omx_fault_work *work);
 /*
  * Process to process, one copy: done when it returns, or later if it is long or
  * if pages of the sender are absent, since the sender may never have them.

@@ -431,7 +431,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 	}
 }
 
-void omx_pull_reply_page_in(struct work_struct *work)
+void omx_pull_reply_page_in(struct omx_fault_work *work)
 {
 	struct omx_rndv *rndv = container_of(work, struct omx_rndv, page_in);
 	u64 offset, length;

@@ -136,7 +136,7 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 	rndv->cookie = ioc->cookie;
 	spin_lock_init(&rndv->lock);
 	__skb_queue_head_init(&rndv->parked);
-	INIT_WORK(&rndv->page_in, omx_pull_reply_page_in);
+	omx_fault_work_init(&rndv->page_in, omx_pull_reply_page_in);
 	return rndv;
 }
 

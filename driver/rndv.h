@@ -9,7 +9,8 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
-#include <linux/workqueue.h>
+
+#include "fault.h"
 
 struct omx_channel;
 struct omx_endpoint;
@@ -38,7 +39,7 @@ struct omx_rndv {
 	struct sk_buff_head parked;	/* requests that wait for pages; its own lock is unused */
 	u64 paged;			/* page_in has been up to here ... */
 	u64 goal;			/* ... and goes on to here */
-	struct work_struct page_in;
+	struct omx_fault_work page_in;
 };
 
 /* Process context. */

@@ -109,7 +109,7 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 /*
  * Makes these addresses present.  Any process or kernel thread; sleeps, for as
  * long as the pages take.  -EFAULT: not mapped, not with that right, or the
- * program is gone; -ENOMEM: also, more than it may pin; -EINTR.
+ * program is gone or has closed the endpoint; -ENOMEM: also, more than it may pin; -EINTR: the thread was killed.
  */
 int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
 		      unsigned int how);
