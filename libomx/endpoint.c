@@ -10,6 +10,7 @@
 #include "helper.h"
 #include "init.h"
 #include "omx.h"
+#include "pager.h"
 #include "region.h"
 #include "table.h"
 #include "unexpected.h"
@@ -265,6 +266,7 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 static void tear_down(struct omx__endpoint *ep)
 {
 	omx__helper_join(ep);
+	omx__pager_stop(ep);
 	/* The mappings hold the file: the driver's endpoint ends with both. */
 	omx__ring_unmap(&ep->ring);
 	omx__driver_close(ep->fd);

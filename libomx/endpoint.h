@@ -126,6 +126,10 @@ struct omx__endpoint {
 	pthread_t helper;
 	bool helper_running;
 	bool helper_settled;		/* it runs, or is not to */
+
+	/* see pager.c */
+	struct pager *pager;		/* NULL: no threads page in for us */
+	bool pager_settled;		/* they do, or are not to */
 };
 
 static inline struct context *omx__context_of(const struct omx__endpoint *ep, uint64_t match_info)

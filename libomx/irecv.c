@@ -5,6 +5,7 @@
 #include "error.h"
 #include "helper.h"
 #include "omx.h"
+#include "pager.h"
 #include "progress.h"
 #include "region.h"
 #include "unexpected.h"
@@ -79,6 +80,7 @@ static void post(struct omx__endpoint *ep, struct omx__request *req)
 static cold void expect_large(struct omx__endpoint *ep)
 {
 	omx__helper_want(ep);
+	omx__pager_want(ep);
 	omx__progress(ep);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "error.h"
 #include "omx.h"
+#include "pager.h"
 #include "region.h"
 
 _Static_assert((int)OMX_MEMORY_AUTO == OMX_AUTO && (int)OMX_MEMORY_UNPINNED == OMX_UNPINNED &&
@@ -73,6 +74,8 @@ static omx_return_t prefetch(struct omx__endpoint *ep, void *address, size_t len
 		return OMX_ENDPOINT_PARAM_BAD_VALUE;
 	if (!length)
 		return OMX_SUCCESS;
+	if (!(flags & OMX_PREFETCH_WAIT))
+		omx__pager_want(ep);
 	err = prefetch_outside(ep, &ioc);
 	if (ep->state != ENDPOINT_OPEN)
 		return OMX_BAD_ENDPOINT;

@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "match.h"
+#include "pager.h"
 #include "region.h"
 
 /* length 0: nothing is fetched, for this reason. */
@@ -52,6 +53,7 @@ static int submit(struct omx__request *req)
 	err = omx__region_get(req, OMX_REGION_WRITE);
 	if (err)
 		return err;
+	omx__pager_want(req->ep);
 	err = send_pull(req, length, OMX_STATUS_OK);
 	if (err)
 		return err;

@@ -3,6 +3,7 @@
  * Large and synchronous messages: the receiver is told and pulls the data
  * out of the buffer, which is the driver's until SEND_DONE.
  */
+#include "pager.h"
 #include "region.h"
 #include "send.h"
 
@@ -20,6 +21,7 @@ int omx__send_rendezvous(struct omx__request *req)
 		err = omx__region_get(req, OMX_REGION_READ);
 		if (err)
 			return err;
+		omx__pager_want(req->ep);
 		rndv.region = req->region;
 		rndv.address = omx__region_address(req);
 	}

@@ -16,6 +16,7 @@
 #include "endpoint.h"
 #include "init.h"
 #include "omx_abi.h"
+#include "pager.h"
 
 #define SLOTS		8192		/* endpoints of one process */
 #define SLOT_BITS	16
@@ -138,6 +139,7 @@ static void orphan(struct omx__endpoint *ep)
 		return;
 	ep->state = ENDPOINT_FORKED;
 	omx__driver_close(ep->fd);
+	omx__pager_orphan(ep);
 }
 
 void omx__table_in_child(void)

@@ -116,6 +116,7 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_PEER_BY_MAC: return do_peer_by_mac(argument);
 	case OMX_IOC_PEER_BY_NAME: return do_peer_by_name(argument);
 	case OMX_IOC_OPEN: return mock_do_open(file, argument);
+	case OMX_IOC_PAGER: return -ENOTTY;
 	}
 	assert(file->open);
 	switch (command) {
