@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Programs end while the driver waits for pages of theirs that nobody supplies.
+ *
+ * The client starts victims that receive into, or send from, memory whose
+ * userfaultfd the client holds and never serves.  Once the driver asks for a
+ * page, the victim is killed some random milliseconds later, or closes its
+ * endpoint and exits.  Within RELEASE_S the victim is gone, so is its memory (a
+ * file that it had mapped can be sealed against writing), and no file of the
+ * driver is open but the server's.  Each of the server's requests ends with an
+ * error within TOLD_S, long before the endpoint's timeout.  Victims that
+ * prefetch a mapping larger than they could in minutes end as quickly.
+ *
+ *	--count N	victims, without those that prefetch
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "userfault.h"
+
+#define RELEASE_S	3	/* it takes 0.1 s where nothing else runs */
+#define TOLD_S		10
+#define MESSAGES	10	/* more than page in at a time */
+#define LENGTH		(16 * PAGE)
+#define SPARSE		(64ull << 30)
+#define SERVER_FILES	3	/* control, endpoint, threads that page in */
+
+enum kind { RECEIVES, SENDS, CLOSES, KINDS, PREFETCHES, WAITS_FOR_PREFETCH };
+
+static const char *const names[] = {
+	[RECEIVES] = "receives", [SENDS] = "sends", [CLOSES] = "closes its endpoint",
+	[PREFETCHES] = "prefetches", [WAITS_FOR_PREFETCH] = "waits for its prefetch",
+};
+
+/* On one node a receiver copies itself, and cannot close while it misses a page. */
+static enum kind kind_of(uint64_t round)
+{
+	return round % (options.local ? CLOSES : KINDS);
+}
+
+/* ---- the server ------------------------------------------------------------------------ */
+
+static void ends_badly(omx_endpoint_t ep, omx_request_t *request, enum kind kind, double until)
+{
+	omx_status_t status;
+
+	while (!is_done(ep, request, &status)) {
+		CHECK(now() < until, "the peer of one that %s has not been told", names[kind]);
+		sleep_ms(1);
+	}
+	CHECK(status.code != OMX_SUCCESS, "one that %s", names[kind]);
+}
+
+static void meet_victim(omx_endpoint_t ep, uint8_t *memory, enum kind kind)
+{
+	unsigned int count = kind == SENDS ? 1 : MESSAGES, i;
+	omx_endpoint_addr_t victim = find_peer(ep);
+	omx_request_t request[MESSAGES];
+	double until;
+
+	for (i = 0; i < count; i++) {
+		if (kind == SENDS)
+			MUST(omx_irecv(ep, memory, LENGTH, i, EXACT, NULL, &request[i]));
+		else
+			MUST(omx_issend(ep, memory, LENGTH, victim, i, NULL, &request[i]));
+	}
+	until = now() + TOLD_S;
+	for (i = 0; i < count; i++)
+		ends_badly(ep, &request[i], kind, until);
+}
+
+static void server(void)
+{
+	uint8_t *memory = allocate(LENGTH);
+	omx_endpoint_t ep;
+	uint64_t round;
+
+	MUST(omx_init());
+	ep = open_number(options.endpoint, NULL, 0);
+	memset(memory, 1, LENGTH);
+	for (round = 0; round < options.count; round++)
+		meet_victim(ep, memory, kind_of(round));
+	MUST(omx_close_endpoint(ep));
+	MUST(omx_finalize());
+	free(memory);
+}
+
+/* ---- victims --------------------------------------------------------------------------- */
+
+struct victim {
+	enum kind kind;
+	pid_t pid;
+	int pipe[2];		/* the number of its userfaultfd, or -1 */
+	int mapped;		/* what it has mapped as long as its memory lives */
+};
+
+static void tell(const struct victim *victim, int faults)
+{
+	CHECK(write(victim->pipe[1], &faults, sizeof(faults)) == sizeof(faults));
+}
+
+static void communicate(const struct victim *victim, omx_endpoint_t ep)
+{
+	uint8_t *memory = map_anonymous(NULL, MESSAGES * LENGTH);
+	int faults = open_userfault(O_NONBLOCK), i;	/* poll() wants that */
+	omx_request_t request[MESSAGES];
+	omx_endpoint_addr_t peer;
+
+	CHECK(faults >= 0, "no userfaultfd: %m");
+	watch(faults, memory, MESSAGES * LENGTH);
+	tell(victim, faults);
+	/* First, or what is sent is unexpected and its pull begins anywhere. */
+	for (i = 0; victim->kind != SENDS && i < MESSAGES; i++)
+		MUST(omx_irecv(ep, memory + (size_t)i * LENGTH, LENGTH, i, EXACT, NULL,
+			       &request[i]));
+	peer = find_peer(ep);
+	if (victim->kind == SENDS)
+		MUST(omx_issend(ep, memory, LENGTH, peer, 0, NULL, &request[0]));
+}
+
+static void prefetch(const struct victim *victim, omx_endpoint_t ep)
+{
+	void *sparse = mmap(NULL, SPARSE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			    -1, 0);
+
+	CHECK(sparse != MAP_FAILED, "%m");
+	/* Pages, not huge ones. */
+	CHECK(!madvise(sparse, SPARSE, MADV_NOHUGEPAGE) || errno == EINVAL, "%m");
+	tell(victim, -1);
+	MUST(omx_prefetch(ep, sparse, SPARSE, OMX_PREFETCH_SEND |
+			  (victim->kind == PREFETCHES ? 0 : OMX_PREFETCH_WAIT)));
+}
+
+static void be_victim(const struct victim *victim)
+{
+	omx_endpoint_t ep;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	map_file(NULL, PAGE, victim->mapped, MAP_SHARED);
+	MUST(omx_init());
+	ep = open_any();
+	if (victim->kind >= PREFETCHES)
+		prefetch(victim, ep);
+	else
+		communicate(victim, ep);
+	if (victim->kind == CLOSES) {
+		sleep_ms(200);
+		MUST(omx_close_endpoint(ep));
+		exit(0);
+	}
+	for (;;)
+		pause();
+}
+
+static void start_victim(struct victim *victim, enum kind kind)
+{
+	victim->kind = kind;
+	CHECK(!pipe(victim->pipe));
+	victim->mapped = memfd_create("mapped", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	CHECK(victim->mapped >= 0 && !ftruncate(victim->mapped, PAGE));
+	victim->pid = fork();
+	CHECK(victim->pid >= 0);
+	if (!victim->pid)
+		be_victim(victim);
+	CHECK(!close(victim->pipe[1]));
+}
+
+/* Returns our own userfaultfd for its memory once the driver lacks a page. */
+static int wait_for_fault(const struct victim *victim)
+{
+	int process = (int)syscall(SYS_pidfd_open, victim->pid, 0), number, faults;
+	struct pollfd poll_faults = { .events = POLLIN };
+
+	EQUAL(read(victim->pipe[0], &number, sizeof(number)), sizeof(number));
+	if (number < 0) {
+		close(process);
+		sleep_ms(200);
+		return -1;
+	}
+	faults = (int)syscall(SYS_pidfd_getfd, process, number, 0);
+	CHECK(process >= 0 && faults >= 0, "%m");
+	poll_faults.fd = faults;
+	CHECK(poll(&poll_faults, 1, TOLD_S * 1000) == 1 && poll_faults.revents == POLLIN,
+	      "no page was missed");
+	close(process);
+	return faults;
+}
+
+static unsigned int files_open(void)
+{
+	FILE *file = fopen("/sys/module/omx/refcnt", "r");
+	unsigned int count;
+
+	CHECK(file && fscanf(file, "%u", &count) == 1);
+	fclose(file);
+	return count;
+}
+
+static bool is_released(const struct victim *victim)
+{
+	return !fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) && files_open() <= SERVER_FILES;
+}
+
+static double wait_for_release(const struct victim *victim)
+{
+	double begin = now();
+	int status;
+
+	CHECK(waitpid(victim->pid, &status, 0) == victim->pid);
+	CHECK(victim->kind == CLOSES ? WIFEXITED(status) && !WEXITSTATUS(status) :
+				       WIFSIGNALED(status), "status %#x", status);
+	while (!is_released(victim)) {
+		CHECK(now() < begin + RELEASE_S, "one that %s keeps %s", names[victim->kind],
+		      fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) ? "its memory" : "a file");
+		sleep_ms(1);
+	}
+	return now() - begin;
+}
+
+/* Returns how long it took. */
+static double end_one(enum kind kind)
+{
+	struct victim victim;
+	double took;
+	int faults;
+
+	start_victim(&victim, kind);
+	faults = wait_for_fault(&victim);
+	if (kind != CLOSES) {
+		usleep((useconds_t)(random() % 20000));
+		CHECK(!kill(victim.pid, SIGKILL));
+	}
+	took = wait_for_release(&victim);
+	close(faults);
+	close(victim.pipe[0]);
+	close(victim.mapped);
+	return took;
+}
+
+static void client(void)
+{
+	double most[WAITS_FOR_PREFETCH + 1] = { 0 };
+	unsigned int i;
+	uint64_t round;
+
+	srandom((unsigned int)options.seed);
+	for (round = 0; round < options.count; round++) {
+		double took = end_one(kind_of(round));
+
+		if (took > most[kind_of(round)])
+			most[kind_of(round)] = took;
+	}
+	most[PREFETCHES] = end_one(PREFETCHES);
+	most[WAITS_FOR_PREFETCH] = end_one(WAITS_FOR_PREFETCH);
+	for (i = 0; i <= WAITS_FOR_PREFETCH; i++)
+		if (names[i] && most[i])
+			printf("mem_killed: one that %s: at most %.0f ms\n", names[i],
+			       most[i] * 1000);
+}
+
+int main(int argc, char **argv)
+{
+	options.count = 8;
+	return run_sides(argc, argv, server, client);
+}
