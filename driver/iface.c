@@ -470,9 +470,15 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 			board_changed(iface);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
+		if (iface)
+			detach(iface, true);
+		break;
 	case NETDEV_UNREGISTER:
 		if (iface)
 			detach(iface, true);
+		/* Ours is also called when omx unregisters its notifier. */
+		if (dev->reg_state == NETREG_UNREGISTERING)
+			attach_all(dev_net(dev));
 		break;
 	}
 	return NOTIFY_DONE;
