@@ -103,7 +103,7 @@ static void opening_fails(void **state)
 	assert_int_equal(omx_open_endpoint(1, 0, 0, NULL, 0, &ep), OMX_BOARD_NOT_FOUND);
 	assert_null(ep);
 	assert_int_equal(omx_open_endpoint(99, 0, 0, NULL, 0, &ep), OMX_BOARD_NOT_FOUND);
-	assert_int_equal(omx_open_endpoint(0, 256, 0, NULL, 0, &ep), OMX_BAD_ENDPOINT);
+	assert_int_equal(omx_open_endpoint(0, OMX_ENDPOINT_MAX, 0, NULL, 0, &ep), OMX_BAD_ENDPOINT);
 	assert_int_equal(omx_open_endpoint(0, 0, 0, NULL, 1, &ep), OMX_ENDPOINT_PARAMS_BAD_LIST);
 	assert_int_equal(omx_open_endpoint(0, 0, 0, &param, 1, &ep), OMX_ENDPOINT_PARAM_BAD_KEY);
 	ok(omx_open_endpoint(OMX_ANY_NIC, 3, 0, NULL, 0, &ep));
@@ -701,7 +701,7 @@ int main(void)
 		pair_test(bad_addresses),
 		pair_test(disconnects),
 		pair_test(peer_closes),
-		pair_test(send_to_a_channel_just_dead),
+		quiet_test(send_to_a_channel_just_dead),
 		pair_test(many_peers_come_and_go),
 		pair_test(self_connection_fails),
 		pair_test(board_removed),
