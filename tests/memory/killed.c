@@ -3,10 +3,11 @@
  * Programs end while the driver waits for pages of theirs that nobody supplies.
  *
  * The client starts victims that receive into, or send from, memory whose
- * userfaultfd the client holds and never serves.  Once the driver asks for a
- * page, the victim is killed some random milliseconds later, or closes its
- * endpoint and exits.  Within RELEASE_S the victim is gone, so is its memory (a
- * file that it had mapped can be sealed against writing), and no file of the
+ * userfaultfd the client holds and never serves.  The victims make progress
+ * themselves, since they may have no progress thread.  Once the driver asks for
+ * a page, the victim is killed some random milliseconds later, or told to close
+ * its endpoint and exit.  Within RELEASE_S the victim is gone, so is its memory
+ * (a file that it had mapped can be sealed against writing), and no file of the
  * driver is open but the server's.  Each of the server's requests ends with an
  * error within TOLD_S, long before the endpoint's timeout.  Victims that
  * prefetch a mapping larger than they could in minutes end as quickly.
@@ -34,7 +35,6 @@
 #define MESSAGES	10	/* more than page in at a time */
 #define LENGTH		(16 * PAGE)
 #define SPARSE		(64ull << 30)
-#define SERVER_FILES	3	/* control, endpoint, threads that page in */
 
 enum kind { RECEIVES, SENDS, CLOSES, KINDS, PREFETCHES, WAITS_FOR_PREFETCH };
 
@@ -105,6 +105,14 @@ struct victim {
 	int mapped;		/* what it has mapped as long as its memory lives */
 };
 
+static volatile sig_atomic_t told_to_close;
+
+static void on_term(int signal)
+{
+	(void)signal;
+	told_to_close = 1;
+}
+
 static void tell(const struct victim *victim, int faults)
 {
 	CHECK(write(victim->pipe[1], &faults, sizeof(faults)) == sizeof(faults));
@@ -147,6 +155,7 @@ static void be_victim(const struct victim *victim)
 	omx_endpoint_t ep;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CHECK(signal(SIGTERM, on_term) != SIG_ERR);
 	map_file(NULL, PAGE, victim->mapped, MAP_SHARED);
 	MUST(omx_init());
 	ep = open_any();
@@ -154,13 +163,12 @@ static void be_victim(const struct victim *victim)
 		prefetch(victim, ep);
 	else
 		communicate(victim, ep);
-	if (victim->kind == CLOSES) {
-		sleep_ms(200);
-		MUST(omx_close_endpoint(ep));
-		exit(0);
+	while (!told_to_close) {
+		MUST(omx_progress(ep));
+		sleep_ms(1);
 	}
-	for (;;)
-		pause();
+	MUST(omx_close_endpoint(ep));
+	exit(0);
 }
 
 static void start_victim(struct victim *victim, enum kind kind)
@@ -207,9 +215,17 @@ static unsigned int files_open(void)
 	return count;
 }
 
+/* What the server has open: control, its endpoint, and one for threads that page in. */
+static unsigned int server_files(void)
+{
+	const char *threads = getenv("OMX_PROGRESS_THREAD");
+
+	return threads && !strcmp(threads, "0") ? 2 : 3;
+}
+
 static bool is_released(const struct victim *victim)
 {
-	return !fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) && files_open() <= SERVER_FILES;
+	return !fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) && files_open() <= server_files();
 }
 
 static double wait_for_release(const struct victim *victim)
@@ -237,10 +253,8 @@ static double end_one(enum kind kind)
 
 	start_victim(&victim, kind);
 	faults = wait_for_fault(&victim);
-	if (kind != CLOSES) {
-		usleep((useconds_t)(random() % 20000));
-		CHECK(!kill(victim.pid, SIGKILL));
-	}
+	usleep((useconds_t)(random() % 20000));
+	CHECK(!kill(victim.pid, kind == CLOSES ? SIGTERM : SIGKILL));
 	took = wait_for_release(&victim);
 	close(faults);
 	close(victim.pipe[0]);
