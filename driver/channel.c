@@ -92,6 +92,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer, 0);
 	ch->heard = jiffies;
+	ch->probed = jiffies;
 	ch->claimed = 1;
 	ch->last_window = OMX_WINDOW;
 	INIT_LIST_HEAD(&ch->rndvs);
@@ -332,6 +333,19 @@ long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
+/*
+ * The program may know of the end before omx_channel_fail() has let go: that
+ * runs in softirq, a grace period is enough.  If this fails, too, another
+ * disconnect has the channel.
+ */
+static bool claim_dead(struct omx_channel *ch)
+{
+	if (omx_channel_claim(ch))
+		return true;
+	synchronize_rcu();
+	return omx_channel_claim(ch);
+}
+
 long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_disconnect disconnect;
@@ -346,7 +360,7 @@ long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 		return -ENOENT;
 	omx_rndvs_fail(ch, OMX_STATUS_ABORTED);
 	omx_pulls_fail(ch, OMX_STATUS_ABORTED);
-	if (READ_ONCE(ch->dead) && omx_channel_claim(ch))
+	if (READ_ONCE(ch->dead) && claim_dead(ch))
 		channel_free(ep, ch);
 	omx_channel_put(ch);
 	return 0;

@@ -11,6 +11,7 @@
 #include <linux/nospec.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -92,6 +93,21 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 }
 
 /*
+ * After exec, or as the last thread exits: one that exits earlier may have a
+ * file table of its own (unshare(2)).
+ */
+static bool program_has_ended(const struct omx_fault_share *share)
+{
+	const struct signal_struct *signal = current->signal;
+
+	if (task_tgid(current) != share->owner)
+		return false;
+	if (current->mm)
+		return current->mm != share->mm;
+	return !atomic_read(&signal->live) || READ_ONCE(signal->flags) & SIGNAL_GROUP_EXIT;
+}
+
+/*
  * A worker that pages in keeps the program's memory, which keeps this file
  * mapped: release() is too late to end its wait once the program is killed.
  * Whoever closes a descriptor without the memory of the endpoint's program,
@@ -105,7 +121,7 @@ static int omx_file_flush(struct file *file, fl_owner_t id)
 	if (!ep)
 		return 0;
 	share = ep->space->share;
-	if (task_tgid(current) == share->owner && current->mm != share->mm)
+	if (program_has_ended(share))
 		omx_fault_close(share);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <linux/poll.h>
 #include <linux/random.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -253,7 +254,8 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 	ep->space = omx_space_create(ep->iface, NULL, false);
 	if (!ep->space) {
 		omx_endpoint_close(ep);
-		return ERR_PTR(-ENOMEM);
+		/* Registering a notifier gives in to signals. */
+		return ERR_PTR(signal_pending(current) ? -EINTR : -ENOMEM);
 	}
 	publish_board(ep);
 	open->board = ep->iface->index;

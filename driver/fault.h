@@ -84,6 +84,7 @@ struct omx_fault_share {
 	bool closed;			/* nothing is paged in any more; set once */
 	unsigned int threads;		/* inside omx_fault_serve() ... */
 	unsigned int idle;		/* ... and waiting for work */
+	unsigned int wanted;		/* threads that there will be, as far as asked for */
 	struct list_head pending;	/* works for threads */
 	struct list_head workers;	/* running works of fault_worker.c */
 };

@@ -89,10 +89,12 @@ int omx_fault_attend(struct omx_fault_share *share, const void *attendant)
 	if (current->mm != share->mm)
 		return -EFAULT;
 	spin_lock_bh(&share->lock);
-	if (share->attendant || share->closed)
+	if (share->attendant || share->closed) {
 		error = -EBUSY;
-	else
+	} else {
 		share->attendant = attendant;
+		share->wanted = 0;
+	}
 	spin_unlock_bh(&share->lock);
 	return error;
 }
@@ -113,9 +115,11 @@ void omx_fault_unattend(struct omx_fault_share *share, const void *attendant)
 	spin_unlock_bh(&share->lock);
 }
 
+/* A thread that was asked for and is not here yet counts as one that waits. */
 static bool may_take(const struct omx_fault_share *share, bool grow)
 {
-	return !grow || share->idle > 1 || share->threads == OMX_PAGERS_MAX;
+	return !grow || share->idle > 1 || share->threads == OMX_PAGERS_MAX ||
+	       share->wanted > share->threads;
 }
 
 /* 0 and no work: another thread is to be sent. */
@@ -134,6 +138,8 @@ static long take(struct omx_fault_share *share, const void *attendant, bool grow
 		*taken = list_first_entry(&share->pending, struct omx_fault_work, node);
 		list_del(&(*taken)->node);
 		share->idle--;
+	} else {
+		share->wanted = share->threads + 1;
 	}
 	spin_unlock_bh(&share->lock);
 	return error;

@@ -82,6 +82,9 @@ static void run(struct work_struct *by_worker)
 		run_as_program(share, work);
 		mmput(share->mm);
 	} else {
+		/* Let omx_fault_queue() leave the share, which this may free. */
+		spin_lock_bh(&share->lock);
+		spin_unlock_bh(&share->lock);
 		work->run(work);	/* the program has ended: it fails */
 	}
 }

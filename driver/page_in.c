@@ -178,7 +178,13 @@ static int snapshot(const struct wanted *wanted, unsigned long *pfn,
 
 	memset(pfn, 0, wanted->count * sizeof(*pfn));
 	range.notifier_seq = mmu_interval_read_begin(&extent->notifier);
-	mmap_read_lock(mm);
+	/* Another program may keep its lock for as long as it likes. */
+	if (current->mm == mm)
+		error = mmap_read_lock_killable(mm);
+	else
+		error = mmap_read_trylock(mm) ? 0 : -EBUSY;
+	if (error)
+		return error;
 	error = is_reachable(mm, range.start, range.end) ? hmm_range_fault(&range) :
 							   -EFAULT;
 	mmap_read_unlock(mm);
@@ -557,6 +563,12 @@ int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
 	if (!mmget_not_zero(space->mm))
 		return -EFAULT;
 	error = page_in(space, address, length, how);
-	mmput(space->mm);
+	/*
+	 * This may be the last user of another program's memory (pull_local.c).
+	 * The files that it has mapped, its endpoint among them, would be closed
+	 * when this thread returns to user mode, which one in OMX_IOC_PAGE_IN
+	 * may never do.
+	 */
+	mmput_async(space->mm);
 	return error;
 }

@@ -216,7 +216,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	if (remote)
 		prepared = omx_region_prepare(pull->region, pull->length,
 					      OMX_REGION_WRITE);
-	if (prepared == -ENOMEM)
+	if (prepared == -ENOMEM || prepared == -EINTR)
 		return prepared;	/* there may be enough later */
 	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL_ACCOUNT);
 	if (error)

@@ -7,6 +7,8 @@
  * the receiver's share of page-in, but when it has to wait for a page of the
  * sender, in the sender's.
  */
+#include <linux/sched/signal.h>
+
 #include "channel.h"
 #include "endpoint.h"
 #include "fault.h"
@@ -116,6 +118,8 @@ static int copy(struct omx_pull *pull)
 
 	while (!error && pull->paged < pull->length) {
 		error = copy_resident(pull);
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
 		cond_resched();
 	}
 	return error;
