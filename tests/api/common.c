@@ -186,7 +186,8 @@ static void server_ended(int signal)
 	int status;
 
 	(void)signal;
-	if (waitpid(server_pid, &status, WNOHANG) != server_pid)
+	/* Other children are the client's own; 0 would be any of them. */
+	if (!server_pid || waitpid(server_pid, &status, WNOHANG) != server_pid)
 		return;
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		_exit(1);
