@@ -134,7 +134,14 @@ long omx_fault_serve(struct omx_fault_share *share, const void *attendant, bool 
  */
 void omx_fault_close(struct omx_fault_share *share);
 
-/* ---- fault_worker.c, share->lock held ---- */
+/* Must hold share->lock.  Looks after the share's works, and the program, in a second. */
+void omx_fault_watch(struct omx_fault_share *share);
+
+/* ---- fault_worker.c ---- */
+/* Process context.  Has the program exited or called exec? */
+bool omx_fault_program_ended(const struct omx_fault_share *share);
+
+/* ---- the same, share->lock held ---- */
 void omx_fault_worker_init(struct omx_fault_work *work);
 void omx_fault_worker_queue(struct omx_fault_work *work);
 /* Ends their waits for pages. */

@@ -36,6 +36,12 @@ void omx_fault_work_init(struct omx_fault_work *work,
 	omx_fault_worker_init(work);
 }
 
+void omx_fault_watch(struct omx_fault_share *share)
+{
+	lockdep_assert_held(&share->lock);
+	queue_delayed_work(omx_system_wq, &share->watch, PATIENCE);
+}
+
 /* All of it under the lock: whoever runs the work may free it, then the share. */
 void omx_fault_queue(struct omx_fault_share *share, struct omx_fault_work *work)
 {
@@ -45,7 +51,7 @@ void omx_fault_queue(struct omx_fault_share *share, struct omx_fault_work *work)
 		work->queued = jiffies;
 		list_add_tail(&work->node, &share->pending);
 		wake_up(&share->wait);
-		queue_delayed_work(omx_system_wq, &share->watch, PATIENCE);
+		omx_fault_watch(share);
 	} else {
 		omx_fault_worker_queue(work);
 	}
@@ -66,17 +72,36 @@ static void give_to_workers(struct omx_fault_share *share, unsigned long age)
 	}
 }
 
+static void dismiss(struct omx_fault_share *share)
+{
+	lockdep_assert_held(&share->lock);
+	share->attendant = NULL;
+	give_to_workers(share, 0);
+	wake_up_all(&share->wait);
+}
+
+static void close_locked(struct omx_fault_share *share)
+{
+	lockdep_assert_held(&share->lock);
+	WRITE_ONCE(share->closed, true);
+	dismiss(share);
+	omx_fault_workers_kill(share);
+}
+
 static void watch(struct work_struct *work)
 {
 	struct omx_fault_share *share = container_of(to_delayed_work(work),
 						     struct omx_fault_share, watch);
+	bool ended = omx_fault_program_ended(share);
 
 	spin_lock_bh(&share->lock);
+	if (ended)
+		close_locked(share);
 	/* If as many as may be are at work, these wait for their turn. */
 	if (share->threads - share->idle < OMX_PAGERS_MAX)
 		give_to_workers(share, PATIENCE);
-	if (!list_empty(&share->pending))
-		queue_delayed_work(omx_system_wq, &share->watch, PATIENCE);
+	if (!list_empty(&share->pending) || !list_empty(&share->workers))
+		omx_fault_watch(share);
 	spin_unlock_bh(&share->lock);
 }
 
@@ -97,14 +122,6 @@ int omx_fault_attend(struct omx_fault_share *share, const void *attendant)
 	}
 	spin_unlock_bh(&share->lock);
 	return error;
-}
-
-static void dismiss(struct omx_fault_share *share)
-{
-	lockdep_assert_held(&share->lock);
-	share->attendant = NULL;
-	give_to_workers(share, 0);
-	wake_up_all(&share->wait);
 }
 
 void omx_fault_unattend(struct omx_fault_share *share, const void *attendant)
@@ -276,9 +293,7 @@ void omx_fault_share_put(struct omx_fault_share *share)
 void omx_fault_close(struct omx_fault_share *share)
 {
 	spin_lock_bh(&share->lock);
-	WRITE_ONCE(share->closed, true);
-	dismiss(share);
-	omx_fault_workers_kill(share);
+	close_locked(share);
 	spin_unlock_bh(&share->lock);
 }
 

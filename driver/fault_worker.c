@@ -9,7 +9,9 @@
  *
  * Nobody kills a worker, and while it waits for a page the memory of a program
  * that was killed stays: whoever closes the endpoint, which a program does as
- * it ends, sends SIGKILL to those that are in the middle of a work.
+ * it ends, sends SIGKILL to those that are in the middle of a work.  A program
+ * that has lost its descriptor closes nothing, so that the share's watch also
+ * looks whether the program has ended.
  */
 #include <linux/cpuset.h>
 #include <linux/kthread.h>
@@ -51,6 +53,7 @@ static void run_mortal(struct omx_fault_share *share, struct omx_fault_work *wor
 	allow_kernel_signal(SIGKILL);
 	spin_lock_bh(&share->lock);
 	list_add(&self.node, &share->workers);
+	omx_fault_watch(share);
 	spin_unlock_bh(&share->lock);
 
 	work->run(work);
@@ -98,6 +101,22 @@ void omx_fault_worker_queue(struct omx_fault_work *work)
 {
 	lockdep_assert_held(&work->share->lock);
 	queue_work(work->share->queue, &work->by_worker);
+}
+
+bool omx_fault_program_ended(const struct omx_fault_share *share)
+{
+	struct task_struct *owner = get_pid_task(share->owner, PIDTYPE_TGID);
+	bool ended = true;
+
+	if (owner) {
+		/* Its first thread may have exited before the others. */
+		task_lock(owner);
+		ended = !atomic_read(&owner->signal->live) ||
+			(owner->mm && owner->mm != share->mm);
+		task_unlock(owner);
+		put_task_struct(owner);
+	}
+	return ended;
 }
 
 void omx_fault_workers_kill(struct omx_fault_share *share)

@@ -10,7 +10,8 @@
  * (a file that it had mapped can be sealed against writing), and no file of the
  * driver is open but the server's.  Each of the server's requests ends with an
  * error within TOLD_S, long before the endpoint's timeout.  Victims that
- * prefetch a mapping larger than they could in minutes end as quickly.
+ * prefetch a mapping larger than they could in minutes end as quickly, and so
+ * do those that have closed their descriptors before they are killed.
  *
  *	--count N	victims, without those that prefetch
  */
@@ -36,10 +37,11 @@
 #define LENGTH		(16 * PAGE)
 #define SPARSE		(64ull << 30)
 
-enum kind { RECEIVES, SENDS, CLOSES, KINDS, PREFETCHES, WAITS_FOR_PREFETCH };
+enum kind { RECEIVES, SENDS, CLOSES, LOSES_FILES, KINDS, PREFETCHES, WAITS_FOR_PREFETCH };
 
 static const char *const names[] = {
 	[RECEIVES] = "receives", [SENDS] = "sends", [CLOSES] = "closes its endpoint",
+	[LOSES_FILES] = "has closed its files",
 	[PREFETCHES] = "prefetches", [WAITS_FOR_PREFETCH] = "waits for its prefetch",
 };
 
@@ -167,6 +169,11 @@ static void be_victim(const struct victim *victim)
 		MUST(omx_progress(ep));
 		sleep_ms(1);
 	}
+	if (victim->kind == LOSES_FILES) {
+		CHECK(!syscall(SYS_close_range, 3, ~0U, 0));
+		for (;;)
+			pause();
+	}
 	MUST(omx_close_endpoint(ep));
 	exit(0);
 }
@@ -254,7 +261,12 @@ static double end_one(enum kind kind)
 	start_victim(&victim, kind);
 	faults = wait_for_fault(&victim);
 	usleep((useconds_t)(random() % 20000));
-	CHECK(!kill(victim.pid, kind == CLOSES ? SIGTERM : SIGKILL));
+	if (kind == CLOSES || kind == LOSES_FILES)
+		CHECK(!kill(victim.pid, SIGTERM));
+	if (kind == LOSES_FILES)
+		sleep_ms(100);
+	if (kind != CLOSES)
+		CHECK(!kill(victim.pid, SIGKILL));
 	took = wait_for_release(&victim);
 	close(faults);
 	close(victim.pipe[0]);
