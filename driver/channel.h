@@ -168,13 +168,18 @@ void omx_channel_watch(struct omx_channel *ch);
 void omx_channel_watch_locked(struct omx_channel *ch);
 void omx_channel_timer(struct timer_list *timer);
 
-/* ch->lock held; packets to send once it is released are put on `out`. */
-void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out);
-void omx_channel_retransmit(struct omx_channel *ch, u32 seq, struct sk_buff_head *out);
+/*
+ * ch->lock held; packets to send once it is released are put on `out`.  `now`
+ * is omx_channel_now_us(): the clock is read once for all packets of a call.
+ */
+void omx_channel_transmit(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
+void omx_channel_retransmit(struct omx_channel *ch, u32 seq, u64 now,
+			    struct sk_buff_head *out);
 /* Packets have arrived: as many times two of those that are lost go out. */
-void omx_channel_recover(struct omx_channel *ch, int arrived, struct sk_buff_head *out);
+void omx_channel_recover(struct omx_channel *ch, int arrived, u64 now,
+			 struct sk_buff_head *out);
 /* From now on, if packets are in flight. */
-void omx_channel_start_timeout(struct omx_channel *ch);
+void omx_channel_start_timeout(struct omx_channel *ch, u64 now);
 void omx_channel_add_ack(struct omx_channel *ch, u8 flags, struct sk_buff_head *out);
 void omx_channel_arm(struct omx_channel *ch, unsigned long when);
 /* ch->lock not held. */

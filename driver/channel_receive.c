@@ -98,7 +98,7 @@ static void part_with(struct omx_channel *ch, struct sk_buff *skb,
 		__skb_queue_tail(freed, skb);
 }
 
-static void mark_acked(struct omx_channel *ch, u32 first, int count,
+static void mark_acked(struct omx_channel *ch, u32 first, int count, u64 now,
 		       struct sk_buff_head *freed)
 {
 	unsigned long charged = 0;
@@ -113,8 +113,7 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 			continue;
 		cb = omx_packet_cb(skb);
 		if (!count && !cb->resent)
-			omx_rtt_sample(&ch->rtt, min_t(u64, omx_channel_now_us() - cb->sent,
-						       U32_MAX));
+			omx_rtt_sample(&ch->rtt, min_t(u64, now - cb->sent, U32_MAX));
 		charged += skb->truesize;
 		part_with(ch, skb, freed);
 	}
@@ -122,14 +121,14 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 }
 
 /* The peer threw away what came while its window was closed. */
-static void retransmit_refused(struct omx_channel *ch, struct sk_buff_head *out)
+static void retransmit_refused(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	u32 seq;
 
 	for (seq = ch->tx.acked + 1; seq != ch->tx.next; seq++) {
 		if (!omx_tx_is_missing(&ch->tx, seq))
 			continue;
-		omx_channel_retransmit(ch, seq, out);
+		omx_channel_retransmit(ch, seq, now, out);
 		omx_count(ch->ep->iface, RETRANSMIT_SACK);
 	}
 }
@@ -177,6 +176,7 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 	u32 first = ch->tx.acked + 1;
 	bool opened;
 	int newly;
+	u64 now;
 
 	/* Frames of one message repeat what the first has said. */
 	if (flow == ch->tx.flow && ack == ch->tx.acked && ack + window == ch->tx.limit)
@@ -186,17 +186,18 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 		omx_count(ch->ep->iface, DROP_ACK);
 		return;
 	}
+	now = omx_channel_now_us();
 	if (newly) {
-		mark_acked(ch, first, newly, freed);
+		mark_acked(ch, first, newly, now, freed);
 		ch->rtt.backoff = 0;
-		omx_channel_recover(ch, newly, out);
+		omx_channel_recover(ch, newly, now, out);
 		if (omx_tx_in_flight(&ch->tx))
-			omx_channel_start_timeout(ch);
+			omx_channel_start_timeout(ch, now);
 	}
 	if (opened)
-		retransmit_refused(ch, out);
+		retransmit_refused(ch, now, out);
 	if (!skb_queue_empty(&ch->pending))
-		omx_channel_transmit(ch, out);
+		omx_channel_transmit(ch, now, out);
 	wake_sender(ch);
 }
 
@@ -205,10 +206,11 @@ static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 		      struct sk_buff_head *out)
 {
 	u64 again = ch->rtt.srtt + jiffies_to_usecs(2);
+	u64 now = omx_channel_now_us();
 	struct omx_packet_cb *cb;
 	u32 seq, highest;
 
-	omx_channel_recover(ch, omx_tx_sacked(&ch->tx, ack, sack), out);
+	omx_channel_recover(ch, omx_tx_sacked(&ch->tx, ack, sack), now, out);
 	highest = omx_tx_highest(&ch->tx);
 	for (seq = ch->tx.acked + 1; (s32)(highest - seq) >= REORDER; seq++) {
 		struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
@@ -216,9 +218,9 @@ static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 		if (!skb || !omx_tx_is_missing(&ch->tx, seq))
 			continue;
 		cb = omx_packet_cb(skb);
-		if (cb->resent && omx_channel_now_us() < cb->sent + again)
+		if (cb->resent && now < cb->sent + again)
 			continue;
-		omx_channel_retransmit(ch, seq, out);
+		omx_channel_retransmit(ch, seq, now, out);
 		omx_count(ch->ep->iface, RETRANSMIT_SACK);
 	}
 }

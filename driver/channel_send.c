@@ -43,12 +43,12 @@ void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 		timer_reduce(&ch->timer, when);
 }
 
-void omx_channel_start_timeout(struct omx_channel *ch)
+void omx_channel_start_timeout(struct omx_channel *ch, u64 now)
 {
 	u32 delay = omx_rtt_timeout_us(&ch->rtt);
 
 	lockdep_assert_held(&ch->lock);
-	ch->retransmit_at = omx_channel_now_us() + delay;
+	ch->retransmit_at = now + delay;
 	omx_channel_arm(ch, jiffies + usecs_to_jiffies(delay));
 }
 
@@ -76,18 +76,17 @@ static void number(struct omx_channel *ch, struct sk_buff *skb)
 	ch->ack_count = 0;
 }
 
-static void send_clone(struct omx_channel *ch, struct sk_buff *skb,
-		       struct sk_buff_head *out)
+static void send_clone(struct sk_buff *skb, u64 now, struct sk_buff_head *out)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	omx_packet_cb(skb)->sent = omx_channel_now_us();
+	omx_packet_cb(skb)->sent = now;
 	if (clone)
 		__skb_queue_tail(out, clone);
 	/* else: as good as lost on the wire, the timer sends it again */
 }
 
-void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out)
+void omx_channel_transmit(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 
@@ -96,17 +95,17 @@ void omx_channel_transmit(struct omx_channel *ch, struct sk_buff_head *out)
 		ch->pending_bytes -= skb->truesize;
 		if (!omx_tx_in_flight(&ch->tx)) {
 			omx_channel_wake_up(ch);
-			omx_channel_start_timeout(ch);
+			omx_channel_start_timeout(ch, now);
 		}
 		number(ch, skb);
 		omx_packet_cb(skb)->resent = false;
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		ch->tx.next++;
-		send_clone(ch, skb, out);
+		send_clone(skb, now, out);
 	}
 }
 
-void omx_channel_retransmit(struct omx_channel *ch, u32 seq,
+void omx_channel_retransmit(struct omx_channel *ch, u32 seq, u64 now,
 			    struct sk_buff_head *out)
 {
 	struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
@@ -116,24 +115,26 @@ void omx_channel_retransmit(struct omx_channel *ch, u32 seq,
 		return;
 	omx_packet_cb(skb)->resent = true;
 	omx_tx_sent_again(&ch->tx, seq);
-	send_clone(ch, skb, out);
+	send_clone(skb, now, out);
 }
 
 /* Sends up to `count` of the packets that a timeout took for lost. */
-static void resend_lost(struct omx_channel *ch, int count, struct sk_buff_head *out)
+static void resend_lost(struct omx_channel *ch, int count, u64 now,
+			struct sk_buff_head *out)
 {
 	u32 seq;
 
 	while (count-- > 0 && omx_tx_first_lost(&ch->tx, &seq)) {
-		omx_channel_retransmit(ch, seq, out);
+		omx_channel_retransmit(ch, seq, now, out);
 		omx_count(ch->ep->iface, RETRANSMIT_TIMEOUT);
 	}
 }
 
-void omx_channel_recover(struct omx_channel *ch, int arrived, struct sk_buff_head *out)
+void omx_channel_recover(struct omx_channel *ch, int arrived, u64 now,
+			 struct sk_buff_head *out)
 {
 	lockdep_assert_held(&ch->lock);
-	resend_lost(ch, OMX_RESEND_PER_ACK * arrived, out);
+	resend_lost(ch, OMX_RESEND_PER_ACK * arrived, now, out);
 }
 
 void omx_channel_add_ack(struct omx_channel *ch, u8 flags,
@@ -178,7 +179,7 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 		ch->pending_bytes += bytes;
 		omx_account_charge(ch->ep->account, bytes);	/* until acknowledged */
 		skb_queue_splice_tail_init(packets, &ch->pending);
-		omx_channel_transmit(ch, &out);
+		omx_channel_transmit(ch, omx_channel_now_us(), &out);
 	}
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
@@ -303,19 +304,19 @@ static bool is_time_to_probe(const struct omx_channel *ch)
 }
 
 /* Nothing was acknowledged for too long. */
-static void time_out(struct omx_channel *ch, struct sk_buff_head *out)
+static void time_out(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	omx_tx_timeout(&ch->tx);
-	resend_lost(ch, 1, out);
+	resend_lost(ch, 1, now, out);
 	if (ch->rtt.backoff < 16)
 		ch->rtt.backoff++;
-	ch->retransmit_at = omx_channel_now_us() + omx_rtt_timeout_us(&ch->rtt);
+	ch->retransmit_at = now + omx_rtt_timeout_us(&ch->rtt);
 }
 
 /* When the timer has to run for the packets in flight. */
-static unsigned long retransmit_jiffies(const struct omx_channel *ch)
+static unsigned long retransmit_jiffies(const struct omx_channel *ch, u64 now)
 {
-	s64 left = ch->retransmit_at - omx_channel_now_us();
+	s64 left = ch->retransmit_at - now;
 
 	return jiffies + usecs_to_jiffies(clamp_t(s64, left, 1, OMX_RTO_MAX_US));
 }
@@ -335,10 +336,14 @@ static unsigned long timer_work(struct omx_channel *ch, struct sk_buff_head *out
 		next = jiffies + probe_interval(ch);
 	}
 	if (omx_tx_in_flight(&ch->tx)) {
-		if (omx_channel_now_us() >= ch->retransmit_at)
-			time_out(ch, out);
-		if (time_before(retransmit_jiffies(ch), next))
-			next = retransmit_jiffies(ch);
+		u64 now = omx_channel_now_us();
+		unsigned long again;
+
+		if (now >= ch->retransmit_at)
+			time_out(ch, now, out);
+		again = retransmit_jiffies(ch, now);
+		if (time_before(again, next))
+			next = again;
 	}
 	return next;
 }
