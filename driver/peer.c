@@ -330,8 +330,10 @@ void omx_peers_init(struct omx_iface *iface)
 	table->seed = get_random_u32();
 	INIT_DELAYED_WORK(&table->hello, hello_work);
 	ratelimit_state_init(&table->answers, ANSWER_INTERVAL, ANSWER_BURST);
+	ratelimit_state_init(&table->questions, ANSWER_INTERVAL, ANSWER_BURST);
 	/* Quietly: whoever is not answered hears the next hello to everybody. */
 	ratelimit_set_flags(&table->answers, RATELIMIT_MSG_ON_RELEASE);
+	ratelimit_set_flags(&table->questions, RATELIMIT_MSG_ON_RELEASE);
 }
 
 void omx_peers_resume(struct omx_iface *iface)
@@ -526,7 +528,7 @@ static bool may_say_hello(struct omx_peer_table *table, struct omx_peer *peer)
 void omx_peer_ask_mtu(struct omx_iface *iface, u64 mac)
 {
 	if (mac != iface->mac && !announced_mtu(iface, mac) &&
-	    __ratelimit(&iface->peers.answers))
+	    __ratelimit(&iface->peers.questions))
 		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_REPLY);
 }
 

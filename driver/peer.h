@@ -35,6 +35,7 @@ struct omx_peer_table {
 	unsigned int burst;		/* quick hellos still to say */
 	unsigned long hello_due;	/* jiffies */
 	struct ratelimit_state answers;
+	struct ratelimit_state questions;	/* not held up by those who ask us */
 	unsigned int generation;	/* counts changes of any peer's MTU */
 };
 
