@@ -52,6 +52,13 @@ void check_return(const char *file, int line, const char *call, omx_return_t got
 			     got, omx_strerror(got), wanted, omx_strerror(wanted));
 }
 
+void command(const char *text)
+{
+	int status = system(text);
+
+	CHECK(!status, "%s: %d", text, status);
+}
+
 /* ---- time ------------------------------------------------------------------ */
 
 double now(void)

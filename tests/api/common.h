@@ -44,6 +44,9 @@ void check_failed(const char *file, int line, const char *what, const char *form
 void check_return(const char *file, int line, const char *call, omx_return_t got,
 		  omx_return_t wanted);
 
+/* Has the shell run it; it must succeed. */
+void command(const char *text);
+
 /* ---- time ------------------------------------------------------------------ */
 
 double now(void);			/* seconds */

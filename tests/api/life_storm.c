@@ -5,7 +5,6 @@
  * Once they lose none, everything must arrive within LIMIT.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common.h"
 
@@ -27,13 +26,6 @@ struct stream {
 static uint64_t match_of(uint32_t stream, uint32_t number)
 {
 	return (uint64_t)stream << 32 | number;
-}
-
-static void command(const char *text)
-{
-	int status = system(text);
-
-	CHECK(!status, "%s: %d", text, status);
 }
 
 static void begin_message(struct stream *stream, uint32_t i)

@@ -5,7 +5,6 @@
  * link is up again.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common.h"
 
@@ -14,13 +13,6 @@
 #define OUTAGE_MS	700
 #define LIMIT		2.0		/* seconds */
 #define ANSWER		(CONTROL + 100)
-
-static void command(const char *text)
-{
-	int status = system(text);
-
-	CHECK(!status, "%s: %d", text, status);
-}
 
 static void client(void)
 {
