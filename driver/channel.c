@@ -71,6 +71,14 @@ static void fill_template(struct omx_channel *ch)
 	head->src_session = cpu_to_be32(ch->ep->session);
 }
 
+/* Never 0, and never the same one twice in a row. */
+static u16 next_flow(struct omx_endpoint *ep)
+{
+	u16 flow = atomic_inc_return(&ep->next_flow);
+
+	return flow ?: (u16)atomic_inc_return(&ep->next_flow);
+}
+
 static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 					 u16 endpoint, u32 session)
 {
@@ -88,7 +96,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->mtu = ETH_DATA_LEN;
 	ch->mtu_generation = READ_ONCE(ep->iface->peers.generation) - 1;
 	spin_lock_init(&ch->lock);
-	omx_tx_start(&ch->tx, (u16)atomic_inc_return(&ep->next_flow) ?: 1);
+	omx_tx_start(&ch->tx, next_flow(ep));
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer, 0);
 	ch->heard = jiffies;
@@ -212,6 +220,47 @@ u32 omx_channel_mtu(struct omx_channel *ch)
 	return READ_ONCE(ch->mtu);
 }
 
+/* ---- late packets ---- */
+
+static u32 now_s(void)
+{
+	return ktime_get_seconds();
+}
+
+bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow)
+{
+	u32 hash = peer_hash(ep, flow->mac, flow->endpoint, flow->session);
+	bool ended;
+
+	spin_lock_bh(&ep->channels_lock);
+	ended = omx_ended_has(&ep->ended, hash, flow, now_s());
+	spin_unlock_bh(&ep->channels_lock);
+	return ended;
+}
+
+/*
+ * What a channel has delivered is not delivered again.  One that has received
+ * nothing in order may have its packets: the peer can still send all of them.
+ */
+static void remember_flow(struct omx_channel *ch)
+{
+	struct omx_endpoint *ep = ch->ep;
+	struct omx_flow flow = {
+		.mac = ch->mac,
+		.session = ch->peer_session,
+		.endpoint = ch->peer_endpoint,
+		.flow = ch->rx.flow,
+	};
+
+	lockdep_assert_held(&ch->lock);
+	if (!ch->rx.flow || ch->rx.next == 1)
+		return;
+	spin_lock(&ep->channels_lock);
+	omx_ended_add(&ep->ended, peer_hash(ep, flow.mac, flow.endpoint, flow.session),
+		      &flow, now_s());
+	spin_unlock(&ep->channels_lock);
+}
+
 /* ---- giving up ---- */
 
 /* Takes every packet out of the channel, to be freed without its lock. */
@@ -260,6 +309,8 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 		spin_unlock_bh(&ch->lock);
 		return;
 	}
+	/* First: who finds no channel any more has to find its flow. */
+	remember_flow(ch);
 	WRITE_ONCE(ch->dead, status);
 	take_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);

@@ -25,6 +25,7 @@
 #include "sequence.h"
 
 struct omx_endpoint;
+struct omx_flow;
 struct omx_host;
 struct omx_iface;
 
@@ -142,6 +143,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session);
 /* Does it exist, or is there room for it now? */
 bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session);
+/* Is this flow one of a channel that has ended, and not to be received again? */
+bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow);
 /* Largest frame, Ethernet header excluded, that reaches the peer. */
 u32 omx_channel_mtu(struct omx_channel *ch);
 /* Gives up: every request of this channel ends with the status. */

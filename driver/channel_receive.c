@@ -336,15 +336,34 @@ struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 				be32_to_cpu(head->src_session));
 }
 
+/* No channel has a flow to compare with: the packet may be of one that has ended. */
+static struct omx_channel *begin_with(struct omx_endpoint *ep, struct omx_channel *ch,
+				      const struct sk_buff *skb)
+{
+	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	const struct omx_flow flow = {
+		.mac = omx_mac_read(eth_hdr(skb)->h_source),
+		.session = be32_to_cpu(head->src_session),
+		.endpoint = be16_to_cpu(head->src_endpoint),
+		.flow = be16_to_cpu(sequence->flow),
+	};
+
+	if (omx_channel_has_ended(ep, &flow)) {
+		omx_count(ep->iface, DROP_FLOW);
+		return NULL;
+	}
+	return ch ?: omx_channel_make(ep, flow.mac, flow.endpoint, flow.session);
+}
+
+/* The channel that takes a sequenced packet, made if need be.  NULL: it is dropped. */
 static struct omx_channel *channel_for(struct omx_endpoint *ep,
 				       const struct sk_buff *skb)
 {
-	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_channel *ch = omx_channel_of(ep, skb);
 
-	return ch ?: omx_channel_make(ep, omx_mac_read(eth_hdr(skb)->h_source),
-				      be16_to_cpu(head->src_endpoint),
-				      be32_to_cpu(head->src_session));
+	/* A glance: two first packets at once are both looked up. */
+	return ch && READ_ONCE(ch->rx.flow) ? ch : begin_with(ep, ch, skb);
 }
 
 void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,

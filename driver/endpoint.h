@@ -12,7 +12,7 @@
  * Locks, outermost first, all taken with BH off:
  *	pull->lock		one pull's progress
  *	channel->lock		one channel's sequencing and lists
- *	ep->channels_lock	the hash of channels, and hosts
+ *	ep->channels_lock	the hash of channels, hosts, ended flows
  *	iface->pulls.lock	whose turn it is to ask
  *	ring->lock		the event ring
  *	table->lock		numbers (innermost)
@@ -30,6 +30,7 @@
 #include <linux/netdevice.h>
 #include <linux/wait.h>
 
+#include "ended.h"
 #include "omx_abi.h"
 #include "ring.h"
 #include "table.h"
@@ -69,7 +70,8 @@ struct omx_endpoint {
 	u32 hash_seed;			/* nobody else can make chains long */
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
 	DECLARE_HASHTABLE(hosts, OMX_HOST_HASH_BITS);
-	spinlock_t channels_lock;	/* of the two above */
+	struct omx_ended_flows ended;
+	spinlock_t channels_lock;	/* of the three above */
 	struct omx_table channels;
 	struct omx_table regions;
 	struct omx_table pulls;

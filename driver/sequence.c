@@ -99,7 +99,7 @@ void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq)
 
 bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow)
 {
-	return flow && (!rx->flow || (s16)(flow - rx->flow) > 0);
+	return flow && (!rx->flow || omx_flow_is_newer(flow, rx->flow));
 }
 
 void omx_rx_start(struct omx_rx_state *rx, u16 flow)

@@ -83,6 +83,12 @@ void omx_tx_timeout(struct omx_tx_state *tx);
 bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq);
 void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq);
 
+/* Modulo 2^16. */
+static inline bool omx_flow_is_newer(u16 flow, u16 than)
+{
+	return (s16)(flow - than) > 0;
+}
+
 bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow);
 void omx_rx_start(struct omx_rx_state *rx, u16 flow);
 enum omx_rx_verdict omx_rx_judge(const struct omx_rx_state *rx, u16 flow,

@@ -10,8 +10,12 @@
  * of 65536 one by one.
  * sessions: N sessions, one after the other on each of 200 endpoints; each
  * sends one message of 8 bytes.
+ * late: a session asks the server of life_hosts, is answered and says that it is
+ * closed.  Then it sends the same packet N times again, which nobody may answer,
+ * and at last asks with a newer flow, which must be answered.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <getopt.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -37,6 +41,8 @@
 #define FRAGMENTS	30000
 #define PAYLOAD_MAX	8944
 #define TRIES		20	/* connects, 0.1 s each */
+#define QUESTION	1	/* of life_hosts */
+#define CLOSED		2	/* status */
 
 struct frame {
 	struct ether_header eth;
@@ -45,6 +51,7 @@ struct frame {
 		struct omx_wire_connect connect;
 		struct omx_wire_connect_reply reply;
 		struct omx_wire_eager eager;
+		struct omx_wire_nack nack;
 		uint8_t bytes[sizeof(struct omx_wire_eager) + PAYLOAD_MAX];
 	};
 } __packed;
@@ -179,6 +186,69 @@ static void sessions(unsigned int count)
 	}
 }
 
+static void ask(uint16_t flow)
+{
+	frame.eager = (struct omx_wire_eager){
+		.sequence = {
+			.flow = htons(flow),
+			.seq = htonl(1),
+			.window = htons(WINDOW),
+		},
+		.match_info = htobe64(QUESTION),
+		.msg_length = htonl(1),
+	};
+	send_frame(OMX_WIRE_EAGER, ENDPOINTS, first_session, sizeof(frame.eager) + 1);
+}
+
+static void say_closed(void)
+{
+	frame.nack = (struct omx_wire_nack){ .status = CLOSED };
+	send_frame(OMX_WIRE_NACK, ENDPOINTS, first_session, sizeof(frame.nack));
+}
+
+/* How many times the answer, which is synchronous, is announced in this time. */
+static unsigned int answers(unsigned int tenths)
+{
+	struct timespec begin, now;
+	struct frame answer;
+	unsigned int n = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		if (recv(fd, &answer, sizeof(answer), 0) > 0 &&
+		    answer.head.type == OMX_WIRE_RNDV &&
+		    answer.head.dst_session == htonl(first_session))
+			n++;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 10 +
+		 (now.tv_nsec - begin.tv_nsec) / 100000000 < tenths);
+	return n;
+}
+
+static void must(bool condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "raw_channels: %s\n", what);
+	exit(1);
+}
+
+static void late(unsigned int count)
+{
+	unsigned int i;
+
+	ask(1);
+	must(answers(5) > 0, "no answer");
+	say_closed();
+	answers(5);		/* the end is noticed; what was on its way arrives */
+	for (i = 0; i < count; i++)
+		ask(1);
+	must(!answers(10), "a message was delivered twice");
+	ask(2);
+	must(answers(5) > 0, "no answer to a newer flow");
+	say_closed();
+}
+
 static void parse_mac(const char *text)
 {
 	unsigned int byte[ETH_ALEN], i;
@@ -221,6 +291,8 @@ int main(int argc, char **argv)
 		fragments(count);
 	else if (!strcmp(mode, "sessions"))
 		sessions(count);
+	else if (!strcmp(mode, "late"))
+		late(count);
 	else
 		exit(2);
 	printf("%s: %u channels begun\n", mode, count);
