@@ -366,6 +366,22 @@ static struct omx_channel *channel_for(struct omx_endpoint *ep,
 	return ch && READ_ONCE(ch->rx.flow) ? ch : begin_with(ep, ch, skb);
 }
 
+/*
+ * The peer gave its channel up and made a new one, which has not received all
+ * that the old one had acknowledged.  What we send on this channel would be out
+ * of order there for ever.  Only a new channel brings a newer flow, so packets
+ * that overtake each other on one never look like this.
+ */
+static bool is_out_of_step(const struct omx_channel *ch,
+			   const struct omx_wire_sequence *sequence)
+{
+	lockdep_assert_held(&ch->lock);
+	return ch->rx.flow && ch->tx.acked &&
+	       omx_rx_flow_is_newer(&ch->rx, be16_to_cpu(sequence->flow)) &&
+	       (be16_to_cpu(sequence->ack_flow) != ch->tx.flow ||
+		(s32)(be32_to_cpu(sequence->ack) - ch->tx.acked) < 0);
+}
+
 void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			       struct sk_buff *skb)
 {
@@ -383,8 +399,10 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	omx_packet_cb(skb)->charged = false;
 
 	spin_lock(&ch->lock);
-	if (ch->dead) {
+	if (ch->dead || is_out_of_step(ch, sequence)) {
 		spin_unlock(&ch->lock);
+		/* If it lives: when the peer sends this again, it makes a new one. */
+		omx_channel_fail(ch, OMX_STATUS_CLOSED);
 		omx_count(iface, DROP_CHANNEL_DEAD);
 		kfree_skb(skb);
 		return;

@@ -5,6 +5,7 @@
  * --mode sessions: each by an endpoint of its own that is closed afterwards.
  * --mode idle: it is silent for --seconds, then sends again, also by an endpoint
  * that connected before and sent nothing.
+ * --mode reconnect: it is cut off until it gives the server up, and asks again.
  * --mode last: the server ends, too.
  */
 #include <stdio.h>
@@ -62,6 +63,25 @@ static void idle(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t nic)
 	MUST(omx_close_endpoint(silent));
 }
 
+/* The server, which is silent meanwhile, does not notice. */
+static void be_cut_off(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+{
+	omx_request_t question;
+	uint8_t byte = 1;
+
+	ask(ep, peer, 1);
+	sleep_ms(100);		/* the answer is acknowledged */
+	command("tc qdisc add dev eth0 root netem loss 100%");
+	MUST(omx_issend(ep, &byte, 1, peer, QUESTION, NULL, &question));
+	CHECK(finish(ep, &question).code != OMX_SUCCESS, "the link is not down");
+	command("tc qdisc del dev eth0 root");
+}
+
+static bool mode_is(const char *mode)
+{
+	return options.mode && !strcmp(options.mode, mode);
+}
+
 static void client(void)
 {
 	omx_endpoint_t ep = open_number(options.endpoint + 1, NULL, 0);
@@ -74,13 +94,18 @@ static void client(void)
 	snprintf(name, sizeof(name), "%s", options.peer);
 	MUST(omx_hostname_to_nic_id(name, &nic));
 	peer = connect_to(ep, nic, options.endpoint);
-	if (options.mode && !strcmp(options.mode, "idle")) {
+	if (mode_is("idle")) {
 		idle(ep, peer, nic);
+		begin = now();
+	}
+	if (mode_is("reconnect")) {
+		be_cut_off(ep, peer);
+		peer = connect_to(ep, nic, options.endpoint);
 		begin = now();
 	}
 	for (i = 0; i < options.count; i++) {
 		ask(ep, peer, i);
-		if (!options.mode || strcmp(options.mode, "sessions"))
+		if (!mode_is("sessions"))
 			continue;
 		MUST(omx_close_endpoint(ep));
 		ep = open_number(options.endpoint + 1, NULL, 0);
@@ -88,7 +113,7 @@ static void client(void)
 	}
 	printf("%llu answers after %.3f s\n", (unsigned long long)options.count, now() - begin);
 	CHECK(now() - begin < options.seconds, "%.3f s", now() - begin);
-	if (options.mode && !strcmp(options.mode, "last"))
+	if (mode_is("last"))
 		send_sync(ep, peer, NULL, 0, STOP);
 	MUST(omx_close_endpoint(ep));
 }
