@@ -266,10 +266,11 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 static void tear_down(struct omx__endpoint *ep)
 {
 	omx__helper_join(ep);
-	omx__pager_stop(ep);
 	/* The mappings hold the file: the driver's endpoint ends with both. */
+	omx__table_close_fd(ep);
 	omx__ring_unmap(&ep->ring);
-	omx__driver_close(ep->fd);
+	/* Only now, when the driver has ended the work of its threads. */
+	omx__pager_stop(ep);
 	omx__unexpected_free_all(ep);
 	omx__requests_free_all(ep);
 	omx__regions_free_all(ep);

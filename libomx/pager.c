@@ -9,8 +9,9 @@
 #include "environment.h"
 #include "thread.h"
 
-/* Threads that do not wait for a page leave at once. */
-#define PATIENCE_S	1
+/* Threads that do not wait for a page leave at once, once they run. */
+#define PATIENCE_NS	200000000
+#define SECOND_NS	1000000000
 
 struct thread {
 	struct pager *pager;
@@ -129,7 +130,9 @@ static void wait_for_threads(struct pager *pager)
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
+	until.tv_nsec += PATIENCE_NS;
+	until.tv_sec += until.tv_nsec / SECOND_NS;
+	until.tv_nsec %= SECOND_NS;
 	while (pager->inside && !pthread_cond_timedwait(&pager->left, &pager->lock, &until))
 		;
 }
@@ -142,10 +145,12 @@ void omx__pager_stop(struct omx__endpoint *ep)
 
 	if (!pager)
 		return;
-	ep->pager = NULL;
+	/* Others may still hold the endpoint's file: what is pending is theirs. */
 	omx__driver_ioctl(pager->fd, OMX_IOC_PAGER, &ioc);
 	pthread_mutex_lock(&pager->lock);
 	wait_for_threads(pager);
+	/* A child of fork() has closed the file until now; its threads may free it next. */
+	ep->pager = NULL;
 	pager->abandoned = true;
 	for (i = 0; i < pager->started; i++) {
 		if (pager->threads[i].gone)

@@ -17,8 +17,8 @@
 void omx__pager_start(struct omx__endpoint *ep);
 
 /*
- * Once nobody is inside.  One that waits for a page which does not come is left
- * to itself; the endpoint can be closed.
+ * Once the endpoint's descriptor is closed, which ends the threads' work.  One
+ * that waits for a page which does not come is left to itself.
  */
 void omx__pager_stop(struct omx__endpoint *ep);
 

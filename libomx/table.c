@@ -88,6 +88,18 @@ struct omx__endpoint *omx__table_find(uint32_t id)
 	return slot < SLOTS ? __atomic_load_n(&table[slot], __ATOMIC_ACQUIRE) : NULL;
 }
 
+/*
+ * Under the lock that fork() takes: a child never closes the number again,
+ * which may be another file of the program by then.
+ */
+void omx__table_close_fd(struct omx__endpoint *ep)
+{
+	pthread_mutex_lock(&table_lock);
+	omx__driver_close(ep->fd);
+	ep->fd = -1;
+	pthread_mutex_unlock(&table_lock);
+}
+
 static bool in_handler_of(struct omx__endpoint *ep)
 {
 	bool in_handler;
@@ -138,7 +150,8 @@ static void orphan(struct omx__endpoint *ep)
 	if (ep->state != ENDPOINT_OPEN && ep->state != ENDPOINT_CLOSING)
 		return;
 	ep->state = ENDPOINT_FORKED;
-	omx__driver_close(ep->fd);
+	if (ep->fd >= 0)
+		omx__driver_close(ep->fd);
 	omx__pager_orphan(ep);
 }
 

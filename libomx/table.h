@@ -19,6 +19,9 @@ struct omx__endpoint *omx__table_alloc(void);
 /* Gives it back; its state is CLOSED or (in a child) FORKED. */
 void omx__table_free(struct omx__endpoint *ep);
 
+/* Closes its descriptor, ep->fd, which is -1 then. */
+void omx__table_close_fd(struct omx__endpoint *ep);
+
 /* The structure with this id, NULL if it is gone.  It has to be entered to be used. */
 struct omx__endpoint *omx__table_find(uint32_t id);
 
