@@ -11,7 +11,6 @@
 #include <linux/nospec.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -93,36 +92,18 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 }
 
 /*
- * After exec, or as the last thread exits: one that exits earlier may have a
- * file table of its own (unshare(2)).
- */
-static bool program_has_ended(const struct omx_fault_share *share)
-{
-	const struct signal_struct *signal = current->signal;
-
-	if (task_tgid(current) != share->owner)
-		return false;
-	if (current->mm)
-		return current->mm != share->mm;
-	return !atomic_read(&signal->live) || READ_ONCE(signal->flags) & SIGNAL_GROUP_EXIT;
-}
-
-/*
  * A worker that pages in keeps the program's memory, which keeps this file
  * mapped: release() is too late to end its wait once the program is killed.
- * Whoever closes a descriptor without the memory of the endpoint's program,
- * but in its thread group, is that program as it exits, or after exec.
+ * The program closes its descriptors as it exits, after it has given up its
+ * memory, and in exec after it has got a new one.  The caller may be another
+ * program that has the file, too.
  */
 static int omx_file_flush(struct file *file, fl_owner_t id)
 {
 	struct omx_endpoint *ep = endpoint_of(file);
-	struct omx_fault_share *share;
 
-	if (!ep)
-		return 0;
-	share = ep->space->share;
-	if (program_has_ended(share))
-		omx_fault_close(share);
+	if (ep && omx_fault_program_ended(ep->space->share))
+		omx_fault_close(ep->space->share);
 	return 0;
 }
 

@@ -138,7 +138,7 @@ void omx_fault_close(struct omx_fault_share *share);
 void omx_fault_watch(struct omx_fault_share *share);
 
 /* ---- fault_worker.c ---- */
-/* Process context.  Has the program exited or called exec? */
+/* Process context.  Has the program called exec or exited, or is it made to exit? */
 bool omx_fault_program_ended(const struct omx_fault_share *share);
 
 /* ---- the same, share->lock held ---- */

@@ -109,9 +109,14 @@ bool omx_fault_program_ended(const struct omx_fault_share *share)
 	bool ended = true;
 
 	if (owner) {
-		/* Its first thread may have exited before the others. */
+		/*
+		 * Its first thread may have exited before the others, and any
+		 * thread closes files that it alone has (unshare(2)): the
+		 * program has ended when all exit, or are made to.
+		 */
 		task_lock(owner);
 		ended = !atomic_read(&owner->signal->live) ||
+			READ_ONCE(owner->signal->flags) & SIGNAL_GROUP_EXIT ||
 			(owner->mm && owner->mm != share->mm);
 		task_unlock(owner);
 		put_task_struct(owner);
