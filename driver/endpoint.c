@@ -251,6 +251,8 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 		endpoint_free(ep);
 		return ERR_PTR(error);
 	}
+	/* Before it can be destroyed: who reads the log counts both. */
+	pr_debug("endpoint %u created\n", ep->index);
 	ep->space = omx_space_create(ep->iface, NULL, false);
 	if (!ep->space) {
 		omx_endpoint_close(ep);
@@ -263,7 +265,6 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 	open->session = ep->session;
 	open->ring_slots = OMX_RING_SLOTS;
 	open->mac = ep->iface->mac;
-	pr_debug("endpoint %u created\n", ep->index);
 	return ep;
 }
 
