@@ -2,13 +2,16 @@
 /*
  * fuzz_ioctl [--seconds S] [--threads N] [--seed S]: what an ordinary user can
  * throw at /dev/omx: any command with any argument, odd mappings, garbage in
- * the page that the driver reads, files closed under way.
+ * the page that the driver reads, files closed under way, threads that page in
+ * for endpoints of theirs and of another program, which is killed again and
+ * again.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <grp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +20,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +32,9 @@
 #define ARGUMENT_MAX	256
 #define SEGMENTS	(2 * OMX_SEGMENTS_MAX)
 #define MEMORY		(256 * 1024)
+#define THREADS_MAX	64
+#define PAGERS		(OMX_PAGERS_MAX + 2)
+#define FOREIGN_CALLS	1000
 
 static const unsigned int commands[] = {
 	OMX_IOC_INFO, OMX_IOC_BOARD, OMX_IOC_BOARD_NAME, OMX_IOC_ENDPOINT_INFO,
@@ -35,7 +43,7 @@ static const unsigned int commands[] = {
 	OMX_IOC_OPEN, OMX_IOC_CONNECT, OMX_IOC_CHANNEL_INFO, OMX_IOC_DISCONNECT,
 	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
-	OMX_IOC_PREFETCH,
+	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -50,7 +58,8 @@ struct shared {
 
 static struct shared files[FILES];
 static atomic_bool over;
-static atomic_ullong calls, accepted, mappings, endpoints;
+static atomic_ullong calls, accepted, mappings, endpoints, pagers, page_ins;
+static int foreign;			/* another program's endpoint */
 static uint8_t *memory, *readonly, *unmapped;
 static struct omx_segment *segments;
 static uint64_t board_mac, seed;
@@ -181,6 +190,22 @@ static void fill_wait(struct omx_ioc_wait *wait)
 	wait->wakeups = below(4);
 }
 
+static uint32_t any_file(void)
+{
+	switch (below(16)) {
+	case 0:
+		return foreign;
+	case 1:
+		return OMX_ANY;
+	case 2:
+		return below(3);	/* files of others */
+	case 3:
+		return number();
+	default:
+		return files[below(FILES)].fd;
+	}
+}
+
 /* Words that the command may accept. */
 static void make_sense(unsigned int command, void *argument)
 {
@@ -189,6 +214,7 @@ static void make_sense(unsigned int command, void *argument)
 	struct omx_ioc_counters *counters = argument;
 	struct omx_ioc_fetch *fetch = argument;
 	struct omx_ioc_open *open = argument;
+	struct omx_ioc_pager *pager = argument;
 	struct omx_ioc_prefetch *prefetch = argument;
 	struct omx_ioc_pull *pull = argument;
 	struct omx_ioc_send *send = argument;
@@ -249,6 +275,14 @@ static void make_sense(unsigned int command, void *argument)
 		open->endpoint = OMX_ANY;	/* leave those of others alone */
 		open->timeout_ms = below(2) ? 0 : below(2000);
 		break;
+	case OMX_IOC_PAGER:
+		pager->fd = any_file();
+		pager->flags = below(16) ? 0 : extreme();
+		break;
+	case OMX_IOC_PAGE_IN:
+		pager->fd = below(16) ? 0 : number();
+		pager->flags = below(16) ? below(2) : extreme();
+		break;
 	case OMX_IOC_COUNTERS:
 		counters->board = number();
 		counters->count = below(2) ? below(100) : extreme();
@@ -287,6 +321,11 @@ static void fire(int index)
 
 	if ((index & 1) && command == OMX_IOC_OPEN)
 		return;
+	/* Most even ones are to become endpoints, and some threads to do other things. */
+	if (!(index & 1) && command == OMX_IOC_PAGER && below(16))
+		return;
+	if (command == OMX_IOC_PAGE_IN && below(64))
+		return;
 	if (!below(8))
 		command = below(2) ? _IOC(rnd() & 3, OMX_IOC_MAGIC, rnd() & 0xff, rnd() & 0x3fff) :
 				     (unsigned int)rnd();
@@ -303,6 +342,7 @@ static void fire(int index)
 		shared->key = open->key;
 		endpoints++;
 	}
+	pagers += command == OMX_IOC_PAGER;
 }
 
 static void refuse_write(int fd)
@@ -370,9 +410,21 @@ static void renew(struct shared *shared)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
+static void seed_thread(uintptr_t number)
+{
+	state = seed ^ number * 0x9e3779b97f4a7c15ull;
+}
+
+static void drop_pages(void)
+{
+	size_t at = below(MEMORY / page);
+
+	madvise(memory + at * page, (1 + below(MEMORY / page - at)) * page, MADV_DONTNEED);
+}
+
 static void *fuzz(void *argument)
 {
-	state = seed ^ (uintptr_t)argument * 0x9e3779b97f4a7c15ull;
+	seed_thread((uintptr_t)argument);
 	while (!over) {
 		int index = below(FILES);
 
@@ -388,12 +440,92 @@ static void *fuzz(void *argument)
 			if (!below(16))
 				renew(&files[index]);
 			break;
+		case 4:
+			drop_pages();
+			break;
 		default:
 			fire(index);
 		}
 	}
 	return NULL;
 }
+
+/* ---- threads that page in, until a signal ---- */
+
+static void *page_in(void *argument)
+{
+	seed_thread((uintptr_t)argument);
+	while (!over) {
+		struct omx_ioc_pager ioc = { .flags = below(2) };
+
+		if (!ioctl(files[below(FILES) | 1].fd, OMX_IOC_PAGE_IN, &ioc) || errno == EINTR)
+			page_ins++;
+		else
+			usleep(10000);
+	}
+	return NULL;
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };	/* calls are not restarted */
+
+	if (sigaction(SIGUSR1, &action, NULL))
+		die("sigaction");
+}
+
+/* ---- another program ---- */
+
+static void be_foreign(int ready)
+{
+	struct omx_ioc_open open = { .board = OMX_ANY, .endpoint = OMX_ANY };
+	unsigned int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (ioctl(foreign, OMX_IOC_OPEN, &open) || write(ready, "", 1) != 1)
+		_exit(1);
+	for (i = 0; i < FOREIGN_CALLS; i++)
+		fire(below(FILES));
+	for (i = 0; i < FILES; i++)
+		close(files[i].fd);
+	for (;;)
+		pause();
+}
+
+/* The endpoint stays open here after the program has ended. */
+static pid_t start_foreign(void)
+{
+	int fd = open("/dev/omx", O_RDWR | O_CLOEXEC), ready[2];
+	pid_t pid;
+	char byte;
+
+	if (fd < 0 || dup2(fd, foreign) < 0 || pipe2(ready, O_CLOEXEC))
+		die("/dev/omx");
+	close(fd);
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		be_foreign(ready[1]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		die("another program's endpoint");
+	close(ready[0]);
+	return pid;
+}
+
+static void end_foreign(pid_t pid)
+{
+	if (kill(pid, SIGKILL) || waitpid(pid, NULL, 0) != pid)
+		die("another program");
+}
+
+/* ---- all of it ---- */
 
 static void be_ordinary(void)
 {
@@ -429,6 +561,9 @@ static void prepare(void)
 		if (files[i].fd < 0)
 			die("/dev/omx");
 	}
+	foreign = open("/dev/omx", O_RDWR | O_CLOEXEC);
+	if (foreign < 0)
+		die("/dev/omx");
 	if (ioctl(files[0].fd, OMX_IOC_BOARD, &board))
 		die("OMX_IOC_BOARD");
 	board_mac = board.mac;
@@ -457,27 +592,65 @@ static void parse(int argc, char **argv)
 	}
 }
 
-int main(int argc, char **argv)
+static pthread_t thread[THREADS_MAX + PAGERS];
+
+static void start_threads(void)
 {
-	pthread_t thread[64];
 	uintptr_t i;
 
+	for (i = 0; i < threads + PAGERS; i++)
+		if (pthread_create(&thread[i], NULL, i < threads ? fuzz : page_in,
+				   (void *)(i + 1)))
+			die("pthread_create");
+}
+
+/* For a second: another program beside ours, whose waits do not last. */
+static void run_for_a_second(void)
+{
+	pid_t pid = start_foreign();
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		usleep(10000);
+		pthread_kill(thread[below(threads + PAGERS)], SIGUSR1);
+	}
+	end_foreign(pid);
+}
+
+static void end_threads(void)
+{
+	unsigned int i;
+
+	over = true;
+	for (i = 0; i < threads + PAGERS; i++) {
+		while (pthread_tryjoin_np(thread[i], NULL)) {
+			pthread_kill(thread[i], SIGUSR1);
+			usleep(1000);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
 	parse(argc, argv);
-	if (threads < 1 || threads > 64)
+	if (threads < 1 || threads > THREADS_MAX)
 		exit(2);
 	printf("seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
 	be_ordinary();
 	prepare();
-	for (i = 0; i < threads; i++)
-		if (pthread_create(&thread[i], NULL, fuzz, (void *)(i + 1)))
-			die("pthread_create");
-	sleep(seconds);
-	over = true;
-	for (i = 0; i < threads; i++)
-		pthread_join(thread[i], NULL);
-	printf("%llu calls, %llu accepted, %llu endpoints, %llu odd mappings\n",
+	catch_signals();
+	seed_thread(threads + PAGERS + 1);
+	start_threads();
+	for (i = 0; i < seconds; i++)
+		run_for_a_second();
+	end_threads();
+	printf("%llu calls, %llu accepted, %llu endpoints, %llu pagers, %llu page-ins, "
+	       "%llu odd mappings\n",
 	       (unsigned long long)calls, (unsigned long long)accepted,
-	       (unsigned long long)endpoints, (unsigned long long)mappings);
+	       (unsigned long long)endpoints, (unsigned long long)pagers,
+	       (unsigned long long)page_ins, (unsigned long long)mappings);
 	return 0;
 }
