@@ -11,7 +11,9 @@
  * driver is open but the server's.  Each of the server's requests ends with an
  * error within TOLD_S, long before the endpoint's timeout.  Victims that
  * prefetch a mapping larger than they could in minutes end as quickly, and so
- * do those that have closed their descriptors before they are killed.
+ * do those that have closed their descriptors before they are killed, and
+ * those that are killed while the driver waits for a file's page that its
+ * server (FUSE, here the client) does not read.
  *
  *	--count N	victims, without those that prefetch
  */
@@ -23,27 +25,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fuse.h"
 #include "memory.h"
 #include "userfault.h"
 
-#define RELEASE_S	10	/* where nothing else runs 0.1 s, 1.1 s after a close */
+#define RELEASE_S	10	/* where nothing else runs 0.1 s, 0.3 s after a close */
 #define TOLD_S		10
 #define MESSAGES	10	/* more than page in at a time */
 #define LENGTH		(16 * PAGE)
 #define SPARSE		(64ull << 30)
 
-enum kind { RECEIVES, SENDS, CLOSES, LOSES_FILES, KINDS, PREFETCHES, WAITS_FOR_PREFETCH };
+enum kind {
+	RECEIVES, SENDS, CLOSES, LOSES_FILES,
+	KINDS,				/* those are repeated; the others: */
+	PREFETCHES, WAITS_FOR_PREFETCH, RECEIVES_INTO_FILE, SENDS_FILE,
+	ALL_KINDS
+};
 
 static const char *const names[] = {
 	[RECEIVES] = "receives", [SENDS] = "sends", [CLOSES] = "closes its endpoint",
 	[LOSES_FILES] = "has closed its files",
 	[PREFETCHES] = "prefetches", [WAITS_FOR_PREFETCH] = "waits for its prefetch",
+	[RECEIVES_INTO_FILE] = "receives into a file", [SENDS_FILE] = "sends a file",
 };
+
+static bool prefetches(enum kind kind)
+{
+	return kind == PREFETCHES || kind == WAITS_FOR_PREFETCH;
+}
+
+static bool sends(enum kind kind)
+{
+	return kind == SENDS || kind == SENDS_FILE;
+}
+
+static bool has_file(enum kind kind)
+{
+	return kind == RECEIVES_INTO_FILE || kind == SENDS_FILE;
+}
 
 /* On one node a receiver copies itself, and cannot close while it misses a page. */
 static enum kind kind_of(uint64_t round)
@@ -66,13 +91,13 @@ static void ends_badly(omx_endpoint_t ep, omx_request_t *request, enum kind kind
 
 static void meet_victim(omx_endpoint_t ep, uint8_t *memory, enum kind kind)
 {
-	unsigned int count = kind == SENDS ? 1 : MESSAGES, i;
+	unsigned int count = sends(kind) ? 1 : MESSAGES, i;
 	omx_endpoint_addr_t victim = find_peer(ep);
 	omx_request_t request[MESSAGES];
 	double until;
 
 	for (i = 0; i < count; i++) {
-		if (kind == SENDS)
+		if (sends(kind))
 			MUST(omx_irecv(ep, memory, LENGTH, i, EXACT, NULL, &request[i]));
 		else
 			MUST(omx_issend(ep, memory, LENGTH, victim, i, NULL, &request[i]));
@@ -93,6 +118,10 @@ static void server(void)
 	memset(memory, 1, LENGTH);
 	for (round = 0; round < options.count; round++)
 		meet_victim(ep, memory, kind_of(round));
+	if (has_fuse()) {
+		meet_victim(ep, memory, RECEIVES_INTO_FILE);
+		meet_victim(ep, memory, SENDS_FILE);
+	}
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 	free(memory);
@@ -108,6 +137,9 @@ struct victim {
 };
 
 static volatile sig_atomic_t told_to_close;
+/* Files whose pages the client is asked for. */
+static char directory[] = "/tmp/mem_killed.XXXXXX";
+static int file_server = -1;
 
 static void on_term(int signal)
 {
@@ -120,22 +152,44 @@ static void tell(const struct victim *victim, int faults)
 	CHECK(write(victim->pipe[1], &faults, sizeof(faults)) == sizeof(faults));
 }
 
-static void communicate(const struct victim *victim, omx_endpoint_t ep)
+static uint8_t *map_watched(const struct victim *victim)
 {
 	uint8_t *memory = map_anonymous(NULL, MESSAGES * LENGTH);
-	int faults = open_userfault(O_NONBLOCK), i;	/* poll() wants that */
-	omx_request_t request[MESSAGES];
-	omx_endpoint_addr_t peer;
+	int faults = open_userfault(O_NONBLOCK);	/* poll() wants that */
 
 	CHECK(faults >= 0, "no userfaultfd: %m");
 	watch(faults, memory, MESSAGES * LENGTH);
 	tell(victim, faults);
+	return memory;
+}
+
+static uint8_t *map_unread(const struct victim *victim)
+{
+	char path[100];
+	uint8_t *memory;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/%d", directory, victim->kind);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0, "%s: %m", path);
+	memory = map_file(NULL, MESSAGES * LENGTH, file, MAP_PRIVATE);
+	CHECK(!close(file));
+	return memory;
+}
+
+static void communicate(const struct victim *victim, omx_endpoint_t ep)
+{
+	uint8_t *memory = has_file(victim->kind) ? map_unread(victim) : map_watched(victim);
+	omx_request_t request[MESSAGES];
+	omx_endpoint_addr_t peer;
+	int i;
+
 	/* First, or what is sent is unexpected and its pull begins anywhere. */
-	for (i = 0; victim->kind != SENDS && i < MESSAGES; i++)
+	for (i = 0; !sends(victim->kind) && i < MESSAGES; i++)
 		MUST(omx_irecv(ep, memory + (size_t)i * LENGTH, LENGTH, i, EXACT, NULL,
 			       &request[i]));
 	peer = find_peer(ep);
-	if (victim->kind == SENDS)
+	if (sends(victim->kind))
 		MUST(omx_issend(ep, memory, LENGTH, peer, 0, NULL, &request[0]));
 }
 
@@ -161,7 +215,7 @@ static void be_victim(const struct victim *victim)
 	map_file(NULL, PAGE, victim->mapped, MAP_SHARED);
 	MUST(omx_init());
 	ep = open_any();
-	if (victim->kind >= PREFETCHES)
+	if (prefetches(victim->kind))
 		prefetch(victim, ep);
 	else
 		communicate(victim, ep);
@@ -194,15 +248,19 @@ static void start_victim(struct victim *victim, enum kind kind)
 /* Returns our own userfaultfd for its memory once the driver lacks a page. */
 static int wait_for_fault(const struct victim *victim)
 {
-	int process = (int)syscall(SYS_pidfd_open, victim->pid, 0), number, faults;
+	int number, faults, process;
 	struct pollfd poll_faults = { .events = POLLIN };
 
+	if (has_file(victim->kind)) {
+		CHECK(serve_until_read(file_server, TOLD_S), "no page was missed");
+		return -1;
+	}
 	EQUAL(read(victim->pipe[0], &number, sizeof(number)), sizeof(number));
 	if (number < 0) {
-		close(process);
 		sleep_ms(200);
 		return -1;
 	}
+	process = (int)syscall(SYS_pidfd_open, victim->pid, 0);
 	faults = (int)syscall(SYS_pidfd_getfd, process, number, 0);
 	CHECK(process >= 0 && faults >= 0, "%m");
 	poll_faults.fd = faults;
@@ -274,9 +332,18 @@ static double end_one(enum kind kind)
 	return took;
 }
 
+static void end_with_files(double *took)
+{
+	CHECK(mkdtemp(directory), "%m");
+	file_server = mount_fuse(directory, MESSAGES * LENGTH);
+	took[RECEIVES_INTO_FILE] = end_one(RECEIVES_INTO_FILE);
+	took[SENDS_FILE] = end_one(SENDS_FILE);
+	CHECK(!close(file_server) && !umount2(directory, MNT_DETACH) && !rmdir(directory), "%m");
+}
+
 static void client(void)
 {
-	double most[WAITS_FOR_PREFETCH + 1] = { 0 };
+	double most[ALL_KINDS] = { 0 };
 	unsigned int i;
 	uint64_t round;
 
@@ -287,9 +354,13 @@ static void client(void)
 		if (took > most[kind_of(round)])
 			most[kind_of(round)] = took;
 	}
+	if (has_fuse())
+		end_with_files(most);
+	else
+		printf("mem_killed: this kernel has no FUSE\n");
 	most[PREFETCHES] = end_one(PREFETCHES);
 	most[WAITS_FOR_PREFETCH] = end_one(WAITS_FOR_PREFETCH);
-	for (i = 0; i <= WAITS_FOR_PREFETCH; i++)
+	for (i = 0; i < ALL_KINDS; i++)
 		if (names[i] && most[i])
 			printf("mem_killed: one that %s: at most %.0f ms\n", names[i],
 			       most[i] * 1000);
