@@ -77,6 +77,15 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
+void compute(double seconds)
+{
+	double end = now() + seconds;
+	volatile unsigned long n = 0;
+
+	while (now() < end)
+		n++;
+}
+
 /* ---- contents -------------------------------------------------------------- */
 
 void verify(const void *from, size_t length, uint64_t key)

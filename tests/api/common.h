@@ -51,6 +51,7 @@ void command(const char *text);
 
 double now(void);			/* seconds */
 void sleep_ms(unsigned int ms);
+void compute(double seconds);		/* without a call of the library */
 
 /* ---- contents: see contents.h ---------------------------------------------- */
 

@@ -31,15 +31,6 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void compute(double seconds)
-{
-	double end = now() + seconds;
-	volatile unsigned long n = 0;
-
-	while (now() < end)
-		n++;
-}
-
 static void server(void)
 {
 	omx_endpoint_addr_t peer;
