@@ -72,6 +72,7 @@ omx_endpoint_addr_t finish(omx_request_t request, size_t length)
 void transport_accept(void)
 {
 	open_endpoint(ENDPOINT);
+	say_ready();
 	peer = finish(post_receive(NULL, 0), 0);
 }
 

@@ -14,7 +14,7 @@ for i in 1 2; do
 	node "$i" ethtool -K eth0 tso "$offload" gso "$offload" gro "$offload" \
 		tx "$offload" rx "$offload" sg "$offload" >/dev/null 2>&1
 done
-node 2 "$tests/${transport}_peer" --serve &
+node 2 "$tests/${transport}_peer" --serve >/dev/null &
 server=$!
 node 1 "$tests/${transport}_peer" "$@" --count 1000000 node2 >/dev/null &
 client=$!

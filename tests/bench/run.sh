@@ -33,6 +33,7 @@ offloads='off on' policies='batch stock'
 [ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
 rate=4gbit
 out=$LAB_OUT/bench.jsonl
+pipe=$(mktemp -u)
 
 usage() {
 	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p' "$0" >&2
@@ -77,13 +78,18 @@ end() {
 	done >>"$out"
 }
 
-# run_peers PROGRAM POLICY [OPTION...]: both get the options.
+# run_peers PROGRAM POLICY [OPTION...]: both get the options. The client starts
+# when the server says that it is there: the client's own patience is seconds of
+# the guest, and in virtual time these are over before the host has read a file
+# for the server.
 run_peers() {
-	local program=$tests/$1_peer server status=0 policy=()
+	local program=$tests/$1_peer server status=0 policy=() ready
 	[ "$2" = stock ] || policy=(chrt -b 0)
-	"${policy[@]}" node 2 "$program" --serve "${@:3}" &
+	"${policy[@]}" node 2 "$program" --serve "${@:3}" >"$pipe" &
 	server=$!
-	"${policy[@]}" node 1 "$program" "${@:3}" node2 >>"$out" || status=$?
+	read -r ready <"$pipe" && [ "$ready" = ready ] || status=1
+	[ "$status" != 0 ] ||
+		"${policy[@]}" node 1 "$program" "${@:3}" node2 >>"$out" || status=$?
 	[ "$status" = 0 ] || kill "$server" 2>/dev/null || true
 	wait "$server" || status=$?
 	return "$status"
@@ -265,6 +271,7 @@ take_arguments() {
 }
 
 take_arguments "$@"
+mkfifo "$pipe"
 : >"$out"
 printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "accelerator": "%s"}}\n' \
 	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" "${LAB_ACCELERATOR:-}" >>"$out"

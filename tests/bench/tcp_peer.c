@@ -40,6 +40,7 @@ void transport_accept(void)
 	    bind(listener, (struct sockaddr *)&any, sizeof(any)) < 0 ||
 	    listen(listener, 1) < 0)
 		err(1, "listen");
+	say_ready();
 	sock = accept(listener, NULL, NULL);
 	if (sock < 0)
 		err(1, "accept");

@@ -7,6 +7,7 @@
 #define BENCH_TRANSPORT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 extern const char transport_name[];
 
@@ -22,10 +23,19 @@ static inline char *slot(const struct slots *slots, size_t i)
 	return slots->base + i % slots->count * slots->stride;
 }
 
-/* Waits for one client, or for the server on `host` to answer. */
+/*
+ * Waits for one client, or for the server on `host` to answer.  Once a client
+ * can connect, the server says so: say_ready().
+ */
 void transport_accept(void);
 void transport_connect(const char *host);
 void transport_close(void);
+
+static inline void say_ready(void)
+{
+	puts("ready");
+	fflush(stdout);
+}
 
 void transport_send(void *buffer, size_t length);
 void transport_receive(void *buffer, size_t length);
