@@ -41,6 +41,29 @@ counter() {
 		END { print n + 0 }'
 }
 
+# says WORD FILE PID: within 20 s the program writes that to its log.
+says() {
+	local try
+	for ((try = 0; try < 200; try++)); do
+		! grep -q "$1" "$2" || return 0
+		kill -0 "$3" 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$2"
+	fail "the program does not say '$1'"
+}
+
+# KiB that are not free and cannot be had at once.
+used() {
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '
+		/^MemTotal:/ { n += $2 }
+		/^(MemFree|Buffers|Cached|SReclaimable):/ { n -= $2 }
+		$1 == "Shmem:" { n += $2 }
+		$1 == "count:" { n -= $2 * 4 }
+		END { print n }' /proc/meminfo /proc/zoneinfo
+}
+
 fail() {
 	echo "$*" >&2
 	exit 1
