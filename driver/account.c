@@ -6,20 +6,37 @@
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 
 #include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
+#include "group.h"
 
 /* In eighths of what a user may have. */
 #define RINGS_MAX	4
 
-static const struct {
-	unsigned int refuse, resume;
-} levels[OMX_ACCOUNT_USES] = {
+/* Room that a group is to have before those go on who found it full. */
+#define TO_RESUME	(2 * OMX_BUDGET_STEP)
+/* A group is made to reclaim when it has less than this, or a sixteenth of all. */
+#define AHEAD_MAX	(1l << 20)
+/* When nothing could be reclaimed: how often that is tried.  Nobody tells us of room. */
+#define RETRY		(HZ / 10)
+
+struct levels {
+	unsigned int refuse, resume;	/* in eighths */
+};
+
+static const struct levels user_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_SEND]	= { 6, 5 },
 	[OMX_ACCOUNT_RECEIVE]	= { 8, 7 },
+};
+
+static const struct levels group_levels[OMX_ACCOUNT_USES] = {
+	[OMX_ACCOUNT_SEND]	= { 4, 3 },
+	[OMX_ACCOUNT_RECEIVE]	= { 6, 5 },
 };
 
 static DEFINE_MUTEX(accounts_lock);	/* outside of account->lock */
@@ -30,24 +47,47 @@ static LIST_HEAD(accounts);		/* those with endpoints */
 static unsigned int user_endpoints = 1024;
 static unsigned long user_memory_mb;
 
-static unsigned long eighths(unsigned int n)
+static unsigned long user_eighth(void)
 {
 	unsigned long pages = user_memory_mb ? user_memory_mb << (20 - PAGE_SHIFT) :
 					       totalram_pages() / 4;
 
 	lockdep_assert_held(&accounts_lock);
-	return n * (min(pages, ULONG_MAX >> (PAGE_SHIFT + 1)) << PAGE_SHIFT >> 3);
+	return min(pages, ULONG_MAX >> (PAGE_SHIFT + 1)) << PAGE_SHIFT >> 3;
 }
 
-static void set_levels(struct omx_account *account)
+static void set_levels(struct omx_account *account, const struct levels *levels,
+		       unsigned long eighth)
 {
 	enum omx_account_use use;
 
-	lockdep_assert_held(&accounts_lock);
 	for (use = 0; use < OMX_ACCOUNT_USES; use++) {
-		WRITE_ONCE(account->refuse[use], eighths(levels[use].refuse));
-		WRITE_ONCE(account->resume_below[use], eighths(levels[use].resume));
+		WRITE_ONCE(account->refuse[use], levels[use].refuse * eighth);
+		WRITE_ONCE(account->resume_below[use], levels[use].resume * eighth);
 	}
+}
+
+/* What its rings leave of a group's memory is shared by packets and programs. */
+static void set_group_levels(struct omx_account *account)
+{
+	long left = omx_group_limit(account->sk) - account->rings;
+
+	lockdep_assert_held(&account->lock);
+	set_levels(account, group_levels, max(left, 0l) / 8);
+}
+
+/* An endpoint opens, or closes. */
+static void add_rings(struct omx_account *account, long bytes)
+{
+	mutex_lock(&account->lock);
+	account->rings += bytes;
+	set_group_levels(account);
+	mutex_unlock(&account->lock);
+}
+
+static void review_now(struct omx_account *account)
+{
+	mod_delayed_work(omx_system_wq, &account->review, 0);
 }
 
 /* A limit that was raised lets those go on that wait. */
@@ -59,8 +99,10 @@ static int user_memory_set(const char *value, const struct kernel_param *param)
 	mutex_lock(&accounts_lock);
 	error = param_set_ulong(value, param);
 	list_for_each_entry(account, &accounts, in_all) {
-		set_levels(account);
-		queue_work(omx_system_wq, &account->resume);
+		if (account->sk)
+			continue;
+		set_levels(account, user_levels, user_eighth());
+		review_now(account);
 	}
 	mutex_unlock(&accounts_lock);
 	return error;
@@ -77,40 +119,162 @@ module_param_cb(user_memory_mb, &user_memory_ops, &user_memory_mb, 0644);
 MODULE_PARM_DESC(user_memory_mb,
 		 "MiB of kernel memory that all endpoints of one user may take (default 0: a quarter of the memory)");
 
-/* ---- accounts ---- */
+/* ---- room ---- */
 
-static void resume(struct work_struct *work)
+bool omx_account_may_resume(const struct omx_account *account, enum omx_account_use use)
 {
-	struct omx_account *account = container_of(work, struct omx_account, resume);
-	struct omx_endpoint *ep;
+	return atomic_long_read(&account->memory) < READ_ONCE(account->resume_below[use]) &&
+	       (!account->sk || omx_group_fits(account->sk, TO_RESUME));
+}
 
-	/* Who is refused from here on notes it anew.  Pairs: omx_account_wait(). */
-	xchg(&account->waiting, 0);
+static bool somebody_may_resume(const struct omx_account *account)
+{
+	enum omx_account_use use;
+
+	for (use = 0; use < OMX_ACCOUNT_USES; use++)
+		if (test_bit(use, &account->waiting) && omx_account_may_resume(account, use))
+			return true;
+	return false;
+}
+
+static noinline void tell_those_who_wait(struct omx_account *account)
+{
+	if (somebody_may_resume(account))
+		review_now(account);
+}
+
+void omx_account_uncharge(struct omx_account *account, unsigned long bytes)
+{
+	atomic_long_sub_return(bytes, &account->memory);
+	/* Its barrier pairs with omx_account_wait(): one of us sees the other. */
+	if (unlikely(READ_ONCE(account->waiting)))
+		tell_those_who_wait(account);
+}
+
+void omx_account_wait(struct omx_account *account, enum omx_account_use use)
+{
+	/*
+	 * The first has what others reserved and do not use taken from them; from
+	 * now on they keep nothing (omx_budget_uncharge(), with which the barrier
+	 * of test_and_set_bit() pairs).
+	 */
+	if (!test_and_set_bit(use, &account->waiting))
+		review_now(account);
+	else
+		tell_those_who_wait(account);
+}
+
+static unsigned long ahead(const struct omx_account *account)
+{
+	return PAGE_ALIGN(min(omx_group_limit(account->sk) / 16, AHEAD_MAX));
+}
+
+void omx_account_make_room(struct omx_account *account)
+{
+	if (likely(omx_group_fits(account->sk, ahead(account))))
+		return;
+	queue_delayed_work(omx_system_wq, &account->review,
+			   READ_ONCE(account->is_full) ? RETRY : 0);
+}
+
+/* ---- the work on an account ---- */
+
+static void review_group(struct omx_account *account)
+{
 	mutex_lock(&account->lock);
-	list_for_each_entry(ep, &account->members, in_account) {
-		omx_channels_resume(ep);
+	set_group_levels(account);
+	mutex_unlock(&account->lock);
+	WRITE_ONCE(account->is_full, !omx_group_fits(account->sk, ahead(account)) &&
+				     !omx_group_make_room(account->sk, ahead(account)));
+}
+
+static void visit_members(struct omx_account *account,
+			  void (*what)(struct omx_budget *budget))
+{
+	struct omx_share *share;
+
+	mutex_lock(&account->lock);
+	list_for_each_entry(share, &account->members, link) {
+		what(share->budget);
 		cond_resched();
 	}
 	mutex_unlock(&account->lock);
 }
 
-static struct omx_account *account_of(kuid_t uid)
+static void resume(struct omx_budget *budget)
+{
+	omx_channels_resume(container_of(budget, struct omx_endpoint, budget));
+}
+
+static void review(struct work_struct *work)
+{
+	struct omx_account *account = container_of(to_delayed_work(work),
+						   struct omx_account, review);
+
+	if (account->sk)
+		review_group(account);
+	if (!READ_ONCE(account->waiting))
+		return;
+	visit_members(account, omx_budget_give_back);
+	if (somebody_may_resume(account)) {
+		/* Who is refused from here on notes it anew.  Pairs: omx_account_wait(). */
+		xchg(&account->waiting, 0);
+		visit_members(account, resume);
+	} else if (account->sk) {
+		queue_delayed_work(omx_system_wq, &account->review, RETRY);
+	}
+}
+
+/* ---- accounts ---- */
+
+static struct omx_account *account_alloc(void)
+{
+	struct omx_account *account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+
+	lockdep_assert_held(&accounts_lock);
+	if (!account)
+		return NULL;
+	INIT_DELAYED_WORK(&account->review, review);
+	mutex_init(&account->lock);
+	INIT_LIST_HEAD(&account->members);
+	list_add(&account->in_all, &accounts);
+	return account;
+}
+
+static struct omx_account *account_of_user(kuid_t uid)
 {
 	struct omx_account *account;
 
 	lockdep_assert_held(&accounts_lock);
 	list_for_each_entry(account, &accounts, in_all)
-		if (uid_eq(account->uid, uid))
+		if (!account->sk && uid_eq(account->uid, uid))
 			return account;
-	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+	account = account_alloc();
 	if (!account)
 		return NULL;
 	account->uid = uid;
-	set_levels(account);
-	INIT_WORK(&account->resume, resume);
-	mutex_init(&account->lock);
-	INIT_LIST_HEAD(&account->members);
-	list_add(&account->in_all, &accounts);
+	set_levels(account, user_levels, user_eighth());
+	return account;
+}
+
+static struct omx_account *account_of_group(const void *id)
+{
+	struct omx_account *account;
+	struct sock *sk;
+
+	lockdep_assert_held(&accounts_lock);
+	list_for_each_entry(account, &accounts, in_all)
+		if (account->sk && omx_group_id(account->sk) == id)
+			return account;
+	/* It may outlive the namespace of whoever is the first. */
+	sk = omx_group_open(&init_net);
+	account = sk ? account_alloc() : NULL;
+	if (!account) {
+		if (sk)
+			omx_group_close(sk);
+		return NULL;
+	}
+	account->sk = sk;
 	return account;
 }
 
@@ -118,7 +282,7 @@ static bool may_open(const struct omx_account *account, unsigned long endpoint_b
 {
 	lockdep_assert_held(&accounts_lock);
 	return account->endpoints < READ_ONCE(user_endpoints) &&
-	       (account->endpoints + 1) * endpoint_bytes <= eighths(RINGS_MAX);
+	       (account->endpoints + 1) * endpoint_bytes <= RINGS_MAX * user_eighth();
 }
 
 /* After the last endpoint nobody is left who could queue its work. */
@@ -128,9 +292,11 @@ static void free_unless_used(struct omx_account *account)
 	if (account->endpoints)
 		return;
 	list_del(&account->in_all);
-	cancel_work_sync(&account->resume);
+	cancel_delayed_work_sync(&account->review);
 	WARN_ON_ONCE(atomic_long_read(&account->memory));
 	mutex_destroy(&account->lock);
+	if (account->sk)
+		omx_group_close(account->sk);
 	kfree(account);
 }
 
@@ -139,7 +305,7 @@ struct omx_account *omx_account_get(unsigned long endpoint_bytes)
 	struct omx_account *account;
 
 	mutex_lock(&accounts_lock);
-	account = account_of(current_uid());
+	account = account_of_user(current_uid());
 	if (!account) {
 		account = ERR_PTR(-ENOMEM);
 	} else if (!may_open(account, endpoint_bytes)) {
@@ -153,52 +319,31 @@ struct omx_account *omx_account_get(unsigned long endpoint_bytes)
 	return account;
 }
 
+struct omx_account *omx_account_get_group(const struct sock *sk, unsigned long endpoint_bytes)
+{
+	const void *id = omx_group_id(sk);
+	struct omx_account *account;
+
+	if (!id)
+		return NULL;
+	mutex_lock(&accounts_lock);
+	account = account_of_group(id);
+	if (account) {
+		account->endpoints++;
+		add_rings(account, endpoint_bytes);
+	}
+	mutex_unlock(&accounts_lock);
+	return account ?: ERR_PTR(-ENOMEM);
+}
+
 void omx_account_put(struct omx_account *account, unsigned long endpoint_bytes)
 {
-	omx_account_uncharge(account, endpoint_bytes);
+	if (account->sk)
+		add_rings(account, -(long)endpoint_bytes);
+	else
+		omx_account_uncharge(account, endpoint_bytes);
 	mutex_lock(&accounts_lock);
 	account->endpoints--;
 	free_unless_used(account);
 	mutex_unlock(&accounts_lock);
-}
-
-void omx_account_add(struct omx_endpoint *ep)
-{
-	mutex_lock(&ep->account->lock);
-	list_add_tail(&ep->in_account, &ep->account->members);
-	mutex_unlock(&ep->account->lock);
-}
-
-void omx_account_remove(struct omx_endpoint *ep)
-{
-	mutex_lock(&ep->account->lock);
-	list_del_init(&ep->in_account);
-	mutex_unlock(&ep->account->lock);
-}
-
-/* ---- memory ---- */
-
-static noinline void tell_those_who_wait(struct omx_account *account)
-{
-	enum omx_account_use use;
-
-	for (use = 0; use < OMX_ACCOUNT_USES; use++)
-		if (test_bit(use, &account->waiting) && omx_account_may_resume(account, use))
-			queue_work(omx_system_wq, &account->resume);
-}
-
-void omx_account_uncharge(struct omx_account *account, unsigned long bytes)
-{
-	atomic_long_sub_return(bytes, &account->memory);
-	/* Its barrier pairs with omx_account_wait(): one of us sees the other. */
-	if (unlikely(READ_ONCE(account->waiting)))
-		tell_those_who_wait(account);
-}
-
-void omx_account_wait(struct omx_account *account, enum omx_account_use use)
-{
-	set_bit(use, &account->waiting);
-	/* Pairs with omx_account_uncharge(). */
-	smp_mb__after_atomic();
-	tell_those_who_wait(account);
 }

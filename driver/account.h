@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What one user may take of the host: endpoints, and the kernel memory that
- * grows with what its programs do or leave undone.  One account per user ID,
- * shared by all endpoints that this user has opened, in all namespaces.
+ * Who pays for the kernel memory that grows with what programs do or leave
+ * undone, and how much of it they may have.  Two kinds of accounts, shared by
+ * all endpoints of their owner:
  *
- * Counted are rings, channels, packets until the peer has acknowledged them,
- * and frames that wait for the program that they are for.  A frame that was
- * received belongs to the owner of the receiving endpoint.
+ * - A user ID, in all namespaces: `user_memory_mb`, by default a quarter of the
+ *   memory.  It is charged rings as well, and limits the number of endpoints.
+ * - A memory control group, if its programs are in one that charges sockets:
+ *   its memory.max, or a lower one above it.  The kernel charges the group for
+ *   all that is counted here, too (group.h), and for rings on its own.
+ *
+ * Counted are channels, packets until the peer has acknowledged them, and
+ * frames that wait for the program that they are for.  A frame that was
+ * received belongs to the owner of the receiving endpoint.  Endpoints reserve
+ * in steps what they are charged (budget.h): reservations are what is counted.
  *
  * The uses below are refused at different levels, so that whatever releases
  * memory still works when what takes it is refused:
- *	1/2	rings: no more endpoints open (-EDQUOT)
- *	3/4	sends: -EAGAIN, and OMX_EVENT_SEND_SPACE when less than 5/8 is used
- *	all	receives: windows close and peers wait, until less than 7/8 is used
- * Answers to peers are counted and never refused.  A message is counted when it
- * is complete: what a channel has of one, and the packet that it keeps while its
- * window is closed, are 64 KiB at most.
+ *
+ *	user	group, of what its rings leave
+ *	1/2		rings: no more endpoints open (-EDQUOT)
+ *	3/4	1/2	sends: -EAGAIN, and OMX_EVENT_SEND_SPACE when less than 5/8,
+ *			or 3/8, is used
+ *	all	3/4	receives: windows close and peers wait, until less than 7/8,
+ *			or 5/8, is used
+ *
+ * The last quarter stays with the group's programs.  Both are also refused
+ * while the group is so full, with whatever, that a step would exceed its
+ * limit, until the kernel has reclaimed something: packets kill nobody.
+ *
+ * Never refused, though counted, are answers to peers, the rest of a message
+ * that has begun to arrive, and the packet that is next in order on each
+ * channel: it stays there, and with the part of a message before it takes 64 KiB
+ * at most.
  */
 #ifndef OMX_ACCOUNT_H
 #define OMX_ACCOUNT_H
@@ -26,7 +43,7 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
-struct omx_endpoint;
+struct sock;
 
 enum omx_account_use {
 	OMX_ACCOUNT_SEND,
@@ -36,14 +53,17 @@ enum omx_account_use {
 
 struct omx_account {
 	atomic_long_t memory;		/* bytes */
-	/* Bytes by use, written under accounts_lock. */
+	/* Bytes by use; a user's are written under accounts_lock, a group's under lock. */
 	long refuse[OMX_ACCOUNT_USES];
 	long resume_below[OMX_ACCOUNT_USES];
 	unsigned long waiting;		/* bits by use: somebody is to be told of room */
+	bool is_full;			/* the group, and reclaiming did not help */
+	struct sock *sk;		/* of a control group: to make room; NULL: a user's */
+	long rings;			/* bytes that the group is charged for them; under lock */
 	kuid_t uid;
-	struct work_struct resume;
-	struct mutex lock;		/* of members; outside of all locks of an endpoint */
-	struct list_head members;	/* endpoints, by in_account */
+	struct delayed_work review;
+	struct mutex lock;		/* of members, and levels of a group; outside of all locks of an endpoint */
+	struct list_head members;	/* struct omx_share */
 	struct list_head in_all;	/* this and the next under accounts_lock */
 	unsigned int endpoints;		/* including those that open or close now */
 };
@@ -54,13 +74,9 @@ struct omx_account {
  * long as it is open.  -EDQUOT: that is more than a user may have; -ENOMEM.
  */
 struct omx_account *omx_account_get(unsigned long endpoint_bytes);
+/* The account of the socket's control group; NULL: it is in none.  -ENOMEM. */
+struct omx_account *omx_account_get_group(const struct sock *sk, unsigned long endpoint_bytes);
 void omx_account_put(struct omx_account *account, unsigned long endpoint_bytes);
-/*
- * From now on, until no longer: when there is room again, channels of this
- * endpoint that wait for it are told.
- */
-void omx_account_add(struct omx_endpoint *ep);
-void omx_account_remove(struct omx_endpoint *ep);
 
 /* ---- any context ---- */
 static inline void omx_account_charge(struct omx_account *account, unsigned long bytes)
@@ -70,24 +86,26 @@ static inline void omx_account_charge(struct omx_account *account, unsigned long
 
 void omx_account_uncharge(struct omx_account *account, unsigned long bytes);
 
-/* May a new use begin? */
 static inline bool omx_account_has_room(const struct omx_account *account,
 					enum omx_account_use use)
 {
 	return atomic_long_read(&account->memory) < READ_ONCE(account->refuse[use]);
 }
 
-/* ... and may one that was refused?  This takes a little more. */
-static inline bool omx_account_may_resume(const struct omx_account *account,
-					  enum omx_account_use use)
-{
-	return atomic_long_read(&account->memory) < READ_ONCE(account->resume_below[use]);
-}
+/* May what was refused begin?  This takes a little more. */
+bool omx_account_may_resume(const struct omx_account *account, enum omx_account_use use);
 
 /*
  * Once that is so, omx_channels_resume() is called for all members.  The
  * caller has noted before where it was refused.
  */
 void omx_account_wait(struct omx_account *account, enum omx_account_use use);
+static inline bool omx_account_is_waited_for(const struct omx_account *account)
+{
+	return READ_ONCE(account->waiting);
+}
+
+/* Has the group reclaim memory soon: it is full, or nearly. */
+void omx_account_make_room(struct omx_account *account);
 
 #endif

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
@@ -143,7 +143,7 @@ static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 		omx_host_leave(ep, ch);
 		return error;
 	}
-	omx_account_charge(ep->account, sizeof(*ch));
+	omx_budget_charge(&ep->budget, sizeof(*ch));
 	ch->space_note.event.channel = ch->id;
 	ch->dead_note.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
@@ -172,7 +172,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	int error = 0;
 
 	if (!omx_channel_is_possible(ep, mac, endpoint, session) ||
-	    !omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE)) {
+	    !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
@@ -289,7 +289,7 @@ static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 		ch->unacked[i] = NULL;
 		ch->ahead[i] = NULL;
 	}
-	omx_account_uncharge(ch->ep->account, charged);
+	omx_budget_uncharge(&ch->ep->budget, charged);
 	omx_partial_drop(&ch->partial);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
@@ -348,7 +348,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_note);
 	omx_ring_forget(&ep->ring, &ch->dead_note);
-	omx_account_uncharge(ep->account, sizeof(*ch));
+	omx_budget_uncharge(&ep->budget, sizeof(*ch));
 	omx_channel_put(ch);
 }
 

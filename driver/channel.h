@@ -164,7 +164,10 @@ int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
 void omx_channel_wake_up(struct omx_channel *ch);
 /* May the program queue this much more?  If not it will be told when. */
 bool omx_channel_has_space(struct omx_channel *ch, u32 length);
-/* ... and may its user?  Pulls are not asked that: they let peers release memory. */
+/*
+ * ... and may its user and its control group?  Pulls are not asked that: they
+ * let peers release memory.
+ */
 bool omx_channel_may_send(struct omx_channel *ch, u32 length);
 /* Something of the peer is waited for (ch->rndvs): see that it is alive. */
 void omx_channel_watch(struct omx_channel *ch);
@@ -193,7 +196,7 @@ u32 omx_channel_window(struct omx_channel *ch);		/* ch->lock held */
 /* The program made room: deliver what waits, tell the peers. */
 void omx_channels_reopen(struct omx_endpoint *ep);
 bool omx_channels_may_reopen(struct omx_endpoint *ep);
-/* The user's account has room again: go on with what was refused.  Process context. */
+/* An account has room again: go on with what was refused.  Process context. */
 void omx_channels_resume(struct omx_endpoint *ep);
 /* ch->lock held: the packet is not kept out of order any more. */
 void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb);

@@ -3,7 +3,7 @@
  * Channels, the receiving half: acks taken in and given out, order restored,
  * packets delivered.
  */
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "endpoint.h"
 #include "host.h"
@@ -16,15 +16,15 @@
 #define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
 #define REORDER		3	/* later packets acked before one counts as lost */
 
-/* False: its host, or our user, has its share of the memory. */
+/* False: its host, our user or our control group has its share of the memory. */
 static bool charge(struct omx_channel *ch, struct sk_buff *skb)
 {
-	struct omx_account *account = ch->ep->account;
+	struct omx_budget *budget = &ch->ep->budget;
 
-	if (!omx_account_has_room(account, OMX_ACCOUNT_RECEIVE) ||
+	if (!omx_budget_has_room(budget, OMX_ACCOUNT_RECEIVE) ||
 	    !omx_host_charge(ch->ep, ch->host, skb->truesize))
 		return false;
-	omx_account_charge(account, skb->truesize);
+	omx_budget_charge(budget, skb->truesize);
 	omx_packet_cb(skb)->charged = true;
 	return true;
 }
@@ -36,7 +36,7 @@ void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
 		return;
 	omx_packet_cb(skb)->charged = false;
 	omx_host_uncharge(ch->ep, ch->host, skb->truesize);
-	omx_account_uncharge(ch->ep->account, skb->truesize);
+	omx_budget_uncharge(&ch->ep->budget, skb->truesize);
 }
 
 static void close_window(struct omx_channel *ch)
@@ -48,9 +48,9 @@ static void close_window(struct omx_channel *ch)
 	/* The program's next look at the ring ends in a kick. */
 	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
 	omx_count(ch->ep->iface, WINDOW_CLOSED);
-	if (!omx_account_has_room(ch->ep->account, OMX_ACCOUNT_RECEIVE)) {
+	if (!omx_budget_has_room(&ch->ep->budget, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(ch->ep->iface, USER_MEMORY);
-		omx_account_wait(ch->ep->account, OMX_ACCOUNT_RECEIVE);
+		omx_budget_wait(&ch->ep->budget, OMX_ACCOUNT_RECEIVE);
 	}
 	omx_endpoint_notify(ch->ep);
 }
@@ -59,14 +59,14 @@ static bool may_reopen(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2 &&
-	       omx_account_may_resume(ep->account, OMX_ACCOUNT_RECEIVE);
+	       omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE);
 }
 
 static bool has_room(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->held) < OMX_HELD_MAX &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
-	       omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE);
+	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
 }
 
 /* What one more round of packets may need is free, or nothing is let in. */
@@ -117,7 +117,7 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count, u64 now,
 		charged += skb->truesize;
 		part_with(ch, skb, freed);
 	}
-	omx_account_uncharge(ch->ep->account, charged);
+	omx_budget_uncharge(&ch->ep->budget, charged);
 }
 
 /* The peer threw away what came while its window was closed. */
@@ -137,8 +137,8 @@ static void wake_sender(struct omx_channel *ch)
 {
 	if (!ch->want_space || !skb_queue_empty(&ch->pending))
 		return;
-	if (!omx_account_may_resume(ch->ep->account, OMX_ACCOUNT_SEND)) {
-		omx_account_wait(ch->ep->account, OMX_ACCOUNT_SEND);
+	if (!omx_budget_may_resume(&ch->ep->budget, OMX_ACCOUNT_SEND)) {
+		omx_budget_wait(&ch->ep->budget, OMX_ACCOUNT_SEND);
 		return;
 	}
 	ch->want_space = false;
@@ -540,8 +540,8 @@ void omx_channels_reopen(struct omx_endpoint *ep)
 
 	if (!omx_channels_may_reopen(ep)) {
 		if (atomic_read(&ep->closed_windows) &&
-		    !omx_account_may_resume(ep->account, OMX_ACCOUNT_RECEIVE))
-			omx_account_wait(ep->account, OMX_ACCOUNT_RECEIVE);
+		    !omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE))
+			omx_budget_wait(&ep->budget, OMX_ACCOUNT_RECEIVE);
 		return;
 	}
 	rcu_read_lock();

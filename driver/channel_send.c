@@ -2,7 +2,7 @@
 /*
  * Channels, the sending half: numbering, retransmission, the timer.
  */
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "compat.h"
 #include "endpoint.h"
@@ -177,7 +177,7 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 		skb_queue_walk(packets, skb)
 			bytes += skb->truesize;
 		ch->pending_bytes += bytes;
-		omx_account_charge(ch->ep->account, bytes);	/* until acknowledged */
+		omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
 		skb_queue_splice_tail_init(packets, &ch->pending);
 		omx_channel_transmit(ch, omx_channel_now_us(), &out);
 	}
@@ -216,19 +216,19 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 
 bool omx_channel_may_send(struct omx_channel *ch, u32 length)
 {
-	struct omx_account *account = ch->ep->account;
+	struct omx_budget *budget = &ch->ep->budget;
 	bool refused;
 
 	if (!omx_channel_has_space(ch, length))
 		return false;
-	if (likely(omx_account_has_room(account, OMX_ACCOUNT_SEND)))
+	if (likely(omx_budget_has_room(budget, OMX_ACCOUNT_SEND)))
 		return true;
 	spin_lock_bh(&ch->lock);
 	refused = !ch->dead;
 	if (refused) {
 		ch->want_space = true;
 		omx_count(ch->ep->iface, USER_MEMORY);
-		omx_account_wait(account, OMX_ACCOUNT_SEND);
+		omx_budget_wait(budget, OMX_ACCOUNT_SEND);
 	}
 	spin_unlock_bh(&ch->lock);
 	return !refused;

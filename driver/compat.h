@@ -14,6 +14,7 @@
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
 
 /* 6.16 renamed from_timer(). */
 #ifdef timer_container_of
@@ -116,6 +117,18 @@ struct omx_shrinker {
 #else
 #define omx_local_lock_nested_bh		local_lock_nested_bh
 #define omx_local_unlock_nested_bh		local_unlock_nested_bh
+#endif
+
+/* 6.18 keeps flags in the pointer. */
+#ifdef CONFIG_MEMCG
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+static inline struct mem_cgroup *omx_mem_cgroup_from_sk(const struct sock *sk)
+{
+	return sk->sk_memcg;
+}
+#else
+#define omx_mem_cgroup_from_sk	mem_cgroup_from_sk
+#endif
 #endif
 
 #endif

@@ -3,7 +3,7 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "compat.h"
 #include "connect.h"
@@ -249,7 +249,7 @@ void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_connect *connect;
 
 	/* No channel for now: the timer asks again. */
-	if (status == OMX_STATUS_OK && !omx_account_has_room(ep->account, OMX_ACCOUNT_RECEIVE)) {
+	if (status == OMX_STATUS_OK && !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(iface, USER_MEMORY);
 		kfree_skb(skb);
 		return;

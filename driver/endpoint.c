@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "compat.h"
 #include "connect.h"
@@ -79,22 +79,19 @@ static void destroy_tables(struct omx_endpoint *ep)
 /* What an endpoint takes while nothing happens. */
 #define ENDPOINT_BYTES	(sizeof(struct omx_endpoint) + OMX_RING_BYTES)
 
-static struct omx_endpoint *endpoint_alloc(struct net *net,
-					   const struct omx_ioc_open *open)
+static int endpoint_init(struct omx_endpoint *ep, struct net *net,
+			 const struct omx_ioc_open *open)
 {
-	struct omx_account *account = omx_account_get(ENDPOINT_BYTES);
 	u32 ms = open->timeout_ms ?: OMX_TIMEOUT_DEFAULT_MS;
-	struct omx_endpoint *ep;
+	int error = omx_budget_open(&ep->budget, net, ENDPOINT_BYTES);
 
-	if (IS_ERR(account))
-		return ERR_CAST(account);
-	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
-	if (!ep || omx_ring_init(&ep->ring)) {
-		kfree(ep);
-		omx_account_put(account, ENDPOINT_BYTES);
-		return ERR_PTR(-ENOMEM);
+	if (error)
+		return error;
+	error = omx_ring_init(&ep->ring);
+	if (error) {
+		omx_budget_close(&ep->budget, ENDPOINT_BYTES);
+		return error;
 	}
-	ep->account = account;
 	ep->net = net;
 	ep->key = open->key;
 	ep->timeout = msecs_to_jiffies(min_t(u32, ms, INT_MAX));
@@ -113,22 +110,33 @@ static struct omx_endpoint *endpoint_alloc(struct net *net,
 	spin_lock_init(&ep->channels_lock);
 	init_tables(ep);
 	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);
-	omx_account_add(ep);
+	return 0;
+}
+
+static struct omx_endpoint *endpoint_alloc(struct net *net,
+					   const struct omx_ioc_open *open)
+{
+	struct omx_endpoint *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	int error = ep ? endpoint_init(ep, net, open) : -ENOMEM;
+
+	if (error) {
+		kfree(ep);
+		return ERR_PTR(error);
+	}
+	omx_budget_start(&ep->budget);
 	return ep;
 }
 
 static void endpoint_free(struct omx_endpoint *ep)
 {
-	struct omx_account *account = ep->account;
-
-	omx_account_remove(ep);
+	omx_budget_stop(&ep->budget);
 	if (ep->space)
 		omx_space_put_now(ep->space);
 	omx_ring_destroy(&ep->ring);
 	destroy_tables(ep);
 	put_pid(ep->owner);
+	omx_budget_close(&ep->budget, ENDPOINT_BYTES);
 	kfree(ep);
-	omx_account_put(account, ENDPOINT_BYTES);
 }
 
 /* This endpoint, or the lowest free one; OMX_ENDPOINT_MAX: it is not free. */
@@ -291,7 +299,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	make_dead(iface, ep, OMX_STATUS_CLOSED);
 	spin_unlock_bh(&iface->endpoints_lock);
 	omx_channels_say_closed(ep);
-	omx_account_remove(ep);
+	omx_budget_stop(&ep->budget);
 	synchronize_net();
 
 	/* Frames and ioctls are over; timers that still run see ep->dead. */

@@ -15,7 +15,8 @@
  *	ep->channels_lock	the hash of channels, hosts, ended flows
  *	iface->pulls.lock	whose turn it is to ask
  *	ring->lock		the event ring
- *	table->lock		numbers (innermost)
+ *	table->lock		numbers
+ *	budget->lock		memory reserved (innermost)
  * Frames are handed to the network with none of them held.  rndv->lock is
  * taken with none of them held; extent->lock, under which pages are copied,
  * inside pull->lock; share->lock (fault.h) inside pull->lock or rndv->lock.  In
@@ -30,12 +31,12 @@
 #include <linux/netdevice.h>
 #include <linux/wait.h>
 
+#include "budget.h"
 #include "ended.h"
 #include "omx_abi.h"
 #include "ring.h"
 #include "table.h"
 
-struct omx_account;
 struct omx_iface;
 struct omx_space;
 struct pid;
@@ -56,8 +57,7 @@ struct omx_endpoint {
 	struct pid *owner;
 	char command[16];
 
-	struct omx_account *account;	/* the owner's, by which users are limited */
-	struct list_head in_account;	/* account->members, under its lock */
+	struct omx_budget budget;	/* what its owner pays for */
 	struct omx_space *space;	/* the owner's memory, for what is not pinned */
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */

@@ -15,6 +15,7 @@
 #include "chunk.h"
 #include "engine.h"
 #include "fault.h"
+#include "group.h"
 #include "iface.h"
 #include "lru.h"
 #include "offload.h"
@@ -91,9 +92,12 @@ static int __init omx_init(void)
 	error = omx_selftest();
 	if (error)
 		goto exit_chunks;
-	error = omx_space_init();
+	error = omx_group_init();
 	if (error)
 		goto exit_chunks;
+	error = omx_space_init();
+	if (error)
+		goto exit_group;
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
@@ -117,6 +121,8 @@ exit_offload:
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
+exit_group:
+	omx_group_exit();
 exit_chunks:
 	omx_chunks_exit();
 	return error;
@@ -133,6 +139,7 @@ static void __exit omx_exit(void)
 	omx_engine_exit();
 	omx_space_exit();
 	omx_lru_exit();
+	omx_group_exit();
 	rcu_barrier();		/* of those, and of interfaces that they held */
 	omx_chunks_exit();
 	pr_info("unloaded\n");

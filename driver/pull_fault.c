@@ -4,7 +4,7 @@
  * pull's own brings them and goes on with the transfer.  With overlapped pinning
  * the ioctl does the same at once.
  */
-#include "account.h"
+#include "budget.h"
 #include "channel.h"
 #include "endpoint.h"
 #include "fault.h"
@@ -58,7 +58,7 @@ static atomic_t *parked_by_all(const struct omx_pull *pull)
 
 static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
 {
-	return omx_account_has_room(pull->ep->account, OMX_ACCOUNT_RECEIVE) &&
+	return omx_budget_has_room(&pull->ep->budget, OMX_ACCOUNT_RECEIVE) &&
 	       skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
 	       pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX &&
 	       omx_fault_charge(parked_by_all(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
@@ -67,7 +67,7 @@ static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
 static void park(struct omx_pull *pull, struct sk_buff *skb)
 {
 	pull->parked_bytes += skb->truesize;
-	omx_account_charge(pull->ep->account, skb->truesize);
+	omx_budget_charge(&pull->ep->budget, skb->truesize);
 	__skb_queue_tail(&pull->parked, skb);
 }
 
@@ -78,7 +78,7 @@ static struct sk_buff *unpark(struct omx_pull *pull, struct sk_buff_head *parked
 	if (skb) {
 		pull->parked_bytes -= skb->truesize;
 		atomic_sub(skb->truesize, parked_by_all(pull));
-		omx_account_uncharge(pull->ep->account, skb->truesize);
+		omx_budget_uncharge(&pull->ep->budget, skb->truesize);
 	}
 	return skb;
 }

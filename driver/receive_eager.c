@@ -2,7 +2,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "account.h"
+#include "budget.h"
 #include "buffer.h"
 #include "channel.h"
 #include "endpoint.h"
@@ -83,13 +83,13 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 static void keep(struct omx_endpoint *ep, const struct omx_message *message)
 {
 	atomic_add(message->truesize, &ep->held);
-	omx_account_charge(ep->account, message->truesize);
+	omx_budget_charge(&ep->budget, message->truesize);
 }
 
 static void release(struct omx_endpoint *ep, const struct omx_message *message)
 {
 	atomic_sub(message->truesize, &ep->held);
-	omx_account_uncharge(ep->account, message->truesize);
+	omx_budget_uncharge(&ep->budget, message->truesize);
 }
 
 /*
@@ -237,7 +237,7 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 	/* One that was begun is always finished: others may wait behind it. */
 	if (!ch->partial.received &&
 	    (atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX ||
-	     !omx_account_has_room(ch->ep->account, OMX_ACCOUNT_RECEIVE)))
+	     !omx_budget_has_room(&ch->ep->budget, OMX_ACCOUNT_RECEIVE)))
 		return false;
 	return add_fragment(ch, skb);
 }
