@@ -29,10 +29,14 @@
  * while the group is so full, with whatever, that a step would exceed its
  * limit, until the kernel has reclaimed something: packets kill nobody.
  *
- * Never refused, though counted, are answers to peers, the rest of a message
- * that has begun to arrive, and the packet that is next in order on each
- * channel: it stays there, and with the part of a message before it takes 64 KiB
- * at most.
+ * Never refused, though counted, is what keeps every program going when others
+ * have taken all that there is:
+ * - answers to peers, and the rest of a message that has begun to arrive;
+ * - one message of each channel that has nothing in flight: 64 KiB, which are
+ *   up to 200 KiB of memory in short frames;
+ * - messages received while the endpoint holds less than OMX_HELD_MIN of them;
+ * - the packet that is next in order on each channel: it stays there, and with
+ *   the part of a message before it takes 64 KiB at most.
  */
 #ifndef OMX_ACCOUNT_H
 #define OMX_ACCOUNT_H

@@ -150,6 +150,12 @@ u32 omx_channel_mtu(struct omx_channel *ch);
 /* Gives up: every request of this channel ends with the status. */
 void omx_channel_fail(struct omx_channel *ch, u8 status);
 
+/* Nothing that was sent is kept.  ch->lock held. */
+static inline bool omx_channel_is_idle(const struct omx_channel *ch)
+{
+	return !omx_tx_in_flight(&ch->tx) && skb_queue_empty(&ch->pending);
+}
+
 /* ---- channel_send.c: any context ---- */
 /* A packet to the peer, head filled in; the sequence comes when it leaves. */
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
@@ -165,8 +171,8 @@ void omx_channel_wake_up(struct omx_channel *ch);
 /* May the program queue this much more?  If not it will be told when. */
 bool omx_channel_has_space(struct omx_channel *ch, u32 length);
 /*
- * ... and may its user and its control group?  Pulls are not asked that: they
- * let peers release memory.
+ * ... and may its user and its control group?  A channel that is idle may
+ * always.  Pulls are not asked that: they let peers release memory.
  */
 bool omx_channel_may_send(struct omx_channel *ch, u32 length);
 /* Something of the peer is waited for (ch->rndvs): see that it is alive. */

@@ -57,16 +57,19 @@ static void close_window(struct omx_channel *ch)
 
 static bool may_reopen(struct omx_endpoint *ep)
 {
-	return atomic_read(&ep->held) < OMX_HELD_MAX / 2 &&
+	int held = atomic_read(&ep->held);
+
+	return held < OMX_HELD_MAX / 2 &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2 &&
-	       omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE);
+	       (held < OMX_HELD_MIN ||
+		omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE));
 }
 
 static bool has_room(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->held) < OMX_HELD_MAX &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
-	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
+	       omx_endpoint_may_hold(ep);
 }
 
 /* What one more round of packets may need is free, or nothing is let in. */
@@ -133,11 +136,13 @@ static void retransmit_refused(struct omx_channel *ch, u64 now, struct sk_buff_h
 	}
 }
 
+/* With nothing in flight no ack will do this: one message may always be sent. */
 static void wake_sender(struct omx_channel *ch)
 {
 	if (!ch->want_space || !skb_queue_empty(&ch->pending))
 		return;
-	if (!omx_budget_may_resume(&ch->ep->budget, OMX_ACCOUNT_SEND)) {
+	if (!omx_channel_is_idle(ch) &&
+	    !omx_budget_may_resume(&ch->ep->budget, OMX_ACCOUNT_SEND)) {
 		omx_budget_wait(&ch->ep->budget, OMX_ACCOUNT_SEND);
 		return;
 	}

@@ -224,7 +224,7 @@ bool omx_channel_may_send(struct omx_channel *ch, u32 length)
 	if (likely(omx_budget_has_room(budget, OMX_ACCOUNT_SEND)))
 		return true;
 	spin_lock_bh(&ch->lock);
-	refused = !ch->dead;
+	refused = !ch->dead && !omx_channel_is_idle(ch);
 	if (refused) {
 		ch->want_space = true;
 		omx_count(ch->ep->iface, USER_MEMORY);

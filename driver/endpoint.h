@@ -45,6 +45,7 @@ struct pid;
 #define OMX_CHANNELS_MAX	8192	/* per endpoint; see also host.h */
 #define OMX_HOST_HASH_BITS	6
 #define OMX_HELD_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
+#define OMX_HELD_MIN		(64 << 10)	/* ... it may have, whatever others take */
 
 struct omx_endpoint {
 	struct net *net;
@@ -141,6 +142,13 @@ static inline bool omx_endpoint_wants_announcements(const struct omx_endpoint *e
 static inline bool omx_endpoint_can_announce(const struct omx_endpoint *ep)
 {
 	return READ_ONCE(ep->ring.user->uannounce) & OMX_ANNOUNCE_OWN;
+}
+
+/* May another message begin that waits for the program? */
+static inline bool omx_endpoint_may_hold(const struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->held) < OMX_HELD_MIN ||
+	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
 }
 
 static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)

@@ -237,7 +237,7 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 	/* One that was begun is always finished: others may wait behind it. */
 	if (!ch->partial.received &&
 	    (atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX ||
-	     !omx_budget_has_room(&ch->ep->budget, OMX_ACCOUNT_RECEIVE)))
+	     !omx_endpoint_may_hold(ch->ep)))
 		return false;
 	return add_fragment(ch, skb);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A program that reaches what one user may take, for cases that set the limit.
- * It says "full" when it has, and goes on after SIGUSR1.
+ * It says "full" when it has, and goes on after SIGUSR1.  The last one takes
+ * little, and says "connected".
  *
  *	--mode flood		--count pairs of endpoints: of each pair one
  *				sends and nobody receives; then all is received
  *	--mode endpoints	opens --count endpoints, no more open; then it
  *				closes one and opens one
+ *	--mode idle		connects one endpoint with another; then --count
+ *				rounds of messages of all sizes
  */
 #include <signal.h>
 #include <stdio.h>
@@ -24,14 +27,14 @@ static omx_endpoint_addr_t peer[PAIRS_MAX];
 static omx_request_t sends[PAIRS_MAX][MESSAGES];
 static bool done[PAIRS_MAX][MESSAGES];
 
-static void say_full_and_wait(void)
+static void say_and_wait(const char *word)
 {
 	sigset_t signals;
 	int signal;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
-	printf("full\n");
+	printf("%s\n", word);
 	fflush(stdout);
 	CHECK(!sigwait(&signals, &signal));
 }
@@ -131,7 +134,7 @@ static void flood(void)
 	printf("%u of %llu messages were taken\n", now,
 	       (unsigned long long)options.count * MESSAGES);
 	CHECK(now < options.count * MESSAGES, "nothing is ever full");
-	say_full_and_wait();
+	say_and_wait("full");
 	receive_all();
 	for (i = 0; i < options.count; i++) {
 		MUST(omx_close_endpoint(from[i]));
@@ -152,12 +155,47 @@ static void endpoints(void)
 		eps[i] = open_any();
 	RETURNS(omx_open_endpoint(OMX_ANY_NIC, OMX_ANY_ENDPOINT, KEY, NULL, 0, &more),
 		OMX_NO_SYSTEM_RESOURCES);
-	say_full_and_wait();
+	say_and_wait("full");
 	MUST(omx_close_endpoint(eps[0]));
 	eps[0] = open_any();
 	for (i = 0; i < options.count; i++)
 		MUST(omx_close_endpoint(eps[i]));
 	printf("one closed, one opened\n");
+}
+
+/* ---- a channel that others leave no memory for ---- */
+
+/* Eager messages, in the ring and out of it; the last one is pulled. */
+static const size_t lengths[] = { 1, 100, 4096, LENGTH, 1 << 20 };
+
+static void pass_one(size_t length, uint64_t match)
+{
+	char *there = allocate(length), *here = allocate(length);
+	omx_request_t send, receive;
+
+	fill(there, length, match, 0);
+	MUST(omx_irecv(to[0], here, length, match, EXACT, NULL, &receive));
+	MUST(omx_isend(from[0], there, length, peer[0], match, NULL, &send));
+	finish_with(to[0], &receive, OMX_SUCCESS);
+	finish_with(from[0], &send, OMX_SUCCESS);
+	verify(here, length, match);
+	free(there);
+	free(here);
+}
+
+static void idle(void)
+{
+	const uint64_t count = sizeof(lengths) / sizeof(lengths[0]);
+	uint64_t i;
+
+	open_pair(0);
+	pass_one(1, 0);		/* there is a channel in both directions now */
+	say_and_wait("connected");
+	for (i = 1; i <= options.count * count; i++)
+		pass_one(lengths[i % count], i);
+	MUST(omx_close_endpoint(from[0]));
+	MUST(omx_close_endpoint(to[0]));
+	printf("all were received\n");
 }
 
 static void user(void)
@@ -174,6 +212,8 @@ static void user(void)
 	MUST(omx_init());
 	if (!strcmp(options.mode, "flood"))
 		flood();
+	else if (!strcmp(options.mode, "idle"))
+		idle();
 	else
 		endpoints();
 }
