@@ -89,7 +89,7 @@ typedef enum omx_return {
 	OMX_REMOTE_ENDPOINT_BAD_CONNECTION_KEY = 34,
 	OMX_BAD_INFO_LENGTH		= 35,
 	OMX_NIC_ID_NOT_FOUND		= 36,	/* no board of this host has this address */
-	OMX_BAD_KERNEL_ABI		= 37,	/* the driver is of another release */
+	OMX_BAD_KERNEL_ABI		= 37,	/* no ABI version in common with the driver */
 	OMX_BAD_LIB_ABI			= 38,	/* the program was built for another library */
 	OMX_BAD_MATCHING_FOR_CONTEXT_ID_MASK = 42, /* a receive must name its context id */
 	OMX_CANCELLED			= 90,
