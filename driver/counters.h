@@ -44,7 +44,6 @@
 	X(PULL_STARTED_OVER,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the interface") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
-	X(WINDOW_PROBE,		"closed window probed") \
 	X(SEND_FULL,		"eager send refused, channel full") \
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
 	X(USER_MEMORY,		"waited, user at the memory limit") \
