@@ -9,8 +9,9 @@ usage: ./lab bench [--nic [--markdown] | --wall] [--against FILE] [--json FILE]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
-is doing; what memory costs omx, also over a link of 4 Gb/s; and what MPI
-programs get. Groups: latency, bandwidth, memory, mpi; all if none is named.
+is doing; what memory costs omx, also over a link of 4 Gb/s; and how fast the
+messages of MPI programs are, carried by omx, by Open MPI's own TCP and by
+libfabric's. Groups: latency, bandwidth, memory, mpi; all if none is named.
 
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
@@ -18,12 +19,14 @@ programs get. Groups: latency, bandwidth, memory, mpi; all if none is named.
   --markdown       of --nic: print nothing but the table that the README shows
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
-                   results (mpi: large messages by 10 and 20 %); the status is 1 if
-                   something became worse, 2 if FILE has nothing to compare with
+                   results (mpi: ping-pong of 1 MiB and more by 10 %, patterns by
+                   20 %); the status is 1 if something became worse, 2 if FILE has
+                   nothing to compare with
   --wall           by the clock on the wall, with two processors: the stock
                    kernel where KVM works, else user-mode Linux $uml_series, which
                    is built at first; leave this machine alone meanwhile. Shown
-                   are medians of $wall_rounds rounds.
+                   are medians of $wall_rounds rounds. mpi then also says how much of
+                   an exchange is hidden while a process computes.
 END
 }
 

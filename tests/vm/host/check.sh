@@ -35,15 +35,20 @@ groups() {
 worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
 
 cmd_check() {
-	local list
-	case ${1:-} in
-	--all) check_everything=yes && shift ;;
-	--debug) default_debug=yes && shift ;;
-	-h | --help) usage_check && return ;;
-	-*) usage_error "unknown option $1" ;;
-	esac
-	list=("$@")
-	[ $# -gt 0 ] || read -ra list <<<"$(groups)"
+	local list=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--all) check_everything=yes ;;
+		--debug) default_debug=yes ;;
+		-h | --help) usage_check && return ;;
+		-*) usage_error "unknown option $1" ;;
+		*) list+=("$1") ;;
+		esac
+		shift
+	done
+	[ "$check_everything$default_debug" != yesyes ] ||
+		usage_error "--all and --debug exclude each other: --all runs what is for the debug kernel as well"
+	[ ${#list[@]} -gt 0 ] || read -ra list <<<"$(groups)"
 	check_arguments "${list[@]}"
 	prepare_check
 	list_jobs "${list[@]}"
@@ -66,7 +71,7 @@ prepare_check() {
 	default_options
 	ensure_packages "${packages[@]}" "${packages_check[@]}" \
 		"${packages_mpi[@]}" "${packages_mpi_check[@]}"
-	mkdir -p "$build/runs"
+	make_build_directory
 	logs=$(mktemp -d "$build/runs/check.XXXXXX")
 	chmod 755 "$logs"
 	mkdir "$logs/claimed" "$logs/guests"

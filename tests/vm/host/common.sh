@@ -18,9 +18,10 @@ die() {
 	exit "$exit_lab"
 }
 
+# lab_command is what the user has called: run, check, ...
 usage_error() {
 	say "$*"
-	say "try ./lab --help"
+	say "try ./lab${lab_command:+ $lab_command} --help"
 	exit "$exit_usage"
 }
 
@@ -39,6 +40,13 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
 	else
+		command -v sudo >/dev/null || die "this takes root, and there is no sudo: $*"
 		sudo "$@"
 	fi
+}
+
+# What is built and what a run leaves is in the tree.
+make_build_directory() {
+	mkdir -p "$build/runs" 2>/dev/null && [ -w "$build/runs" ] ||
+		die "$(id -un) cannot write to $build: run ./lab as root, or in a clone of your own"
 }

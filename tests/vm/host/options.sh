@@ -34,11 +34,16 @@ take_value() {
 	--nodes) opt_nodes=$(number "$1" "$2" 1 250) ;;
 	--mtu) opt_mtu=$(number "$1" "$2" 68 65535) ;;
 	--netem) opt_netem=$2 ;;
-	--memory) opt_memory=$2 ;;
+	--memory) take_memory "$2" ;;
 	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
 	--nic) opt_nic=$2 ;;
 	--kernel) take_kernel "$2" ;;
 	esac
+}
+
+take_memory() {
+	[[ $1 =~ ^[1-9][0-9]{0,5}[MG]$ ]] || usage_error "--memory is a number and M or G, such as 2G"
+	opt_memory=$1
 }
 
 take_kernel() {

@@ -28,7 +28,7 @@ leak, or a guest that did not come up.
                       default), virtio or vmxnet3; without --machines two of
                       them join the two nodes of one guest instead of veth
   --virtual-time      one instruction is one nanosecond: repeatable figures
-  --memory SIZE       of a guest (2G)
+  --memory SIZE       of a guest, in M or G (2G)
   --timeout S         for the script (600)
   --no-module         only the nodes
   --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;
@@ -62,6 +62,7 @@ cmd_run() {
 }
 
 prepare_guest() {
+	make_build_directory
 	ensure_packages "${packages[@]}"
 	ensure_kernel
 	build_all
@@ -70,7 +71,7 @@ prepare_guest() {
 choose_out() {
 	out=${LAB_OUT:-}
 	if [ -z "$out" ]; then
-		mkdir -p "$build/runs"
+		make_build_directory
 		out=$(mktemp -d "$build/runs/out.XXXXXX")
 		chmod 755 "$out"
 		ln -sfn "${out#"$build/"}" "$build/out"

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What is wrong in a command line is said at once, before anything is built, with
+# the command whose --help to read.
+# lab: --host
+set -u
+status=0
+
+# refused WHAT COMMAND [WORD...]
+refused() {
+	local what=$1 said code=0
+	shift
+	said=$(timeout 20 "$LAB" "$@" 2>&1) || code=$?
+	[ "$code" = 2 ] && [[ $said == *"$what"* ]] && [[ $said == *"try ./lab $1 --help"* ]] &&
+		[[ $said != *building* ]] && return
+	echo "$*: status $code, said: $said"
+	status=1
+}
+
+refused '--memory is' run --memory x true
+refused '--memory is' run --memory 2048 true
+refused '--mtu is' run --mtu x true
+refused '--all and --debug' check --all --debug memory
+refused 'unknown option --everything' check memory --everything
+refused 'no group nothing' check nothing
+refused 'takes no argument' build everything
+refused 'takes no argument' build --no-module everything
+refused 'no group nothing' bench nothing
+refused 'takes no argument' demo now
+exit $status
