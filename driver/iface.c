@@ -282,6 +282,31 @@ static int attach(struct net_device *dev, bool automatic)
 	return 0;
 }
 
+/* For the log: most of these are for the administrator to mend. */
+static const char *why_not(int error)
+{
+	switch (error) {
+	case -EADDRNOTAVAIL:
+		return "it has no MAC address";
+	case -EADDRINUSE:
+		return "another board has this MAC address";
+	case -EAFNOSUPPORT:
+		return "it is not an Ethernet interface";
+	case -EMSGSIZE:
+		return "its MTU is too small";
+	case -ENODEV:
+		return "no such interface or board";
+	case -EBUSY:
+		return "endpoints are open there";
+	case -ENOSPC:
+		return "there are as many boards as there can be";
+	case -ENOMEM:
+		return "out of memory";
+	default:
+		return "it failed";
+	}
+}
+
 static void attach_automatically(struct omx_net *on, struct net_device *dev)
 {
 	int error;
@@ -290,8 +315,8 @@ static void attach_automatically(struct omx_net *on, struct net_device *dev)
 		return;
 	error = attach(dev, true);
 	if (error && error != -EADDRINUSE)
-		pr_info_ratelimited("%s not attached: error %d\n",
-				    netdev_name(dev), error);
+		pr_info_ratelimited("%s not attached: %s (error %d)\n",
+				    netdev_name(dev), why_not(error), error);
 }
 
 static void attach_all(struct net *net)
@@ -411,8 +436,8 @@ static void attach_again(struct omx_iface *iface)
 	detach(iface, true);
 	error = attach(dev, automatic);
 	if (error)
-		pr_notice("%s not attached with its new address: error %d\n",
-			  netdev_name(dev), error);
+		pr_notice("%s not attached with its new address: %s (error %d)\n",
+			  netdev_name(dev), why_not(error), error);
 }
 
 /* Another board may have waited for the MAC that is free now. */
@@ -549,7 +574,8 @@ int omx_iface_command(const char *words)
 		int error = *word ? obey(net, word) : 0;
 
 		if (error)
-			pr_notice("ifnames: '%s': error %d\n", word, error);
+			pr_notice("ifnames: '%s': %s (error %d)\n", word, why_not(error),
+				  error);
 		result = result ?: error;
 	}
 	rtnl_unlock();
