@@ -21,8 +21,10 @@ int main(int argc, char **argv)
 	uint32_t done;
 	uint64_t nic;
 
-	if (argc != 2)
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s BOARD, for instance node1:0\n", argv[0]);
 		return 2;
+	}
 	check("init", omx_init());
 	check("open", omx_open_endpoint(0, OMX_ANY_ENDPOINT, 0x1234, NULL, 0, &ep));
 	check(argv[1], omx_hostname_to_nic_id(argv[1], &nic));

@@ -82,7 +82,8 @@ static void print_advice(const struct advice_list *list)
 		       list->advice[i].problem, list->advice[i].command);
 }
 
-static void print_peers(const struct peer_list *list)
+/* Nobody can be found where nothing is sent: the warning has said that. */
+static void print_peers(const struct peer_list *list, bool up)
 {
 	char mac[MAC_TEXT_LEN];
 	bool alone = true;
@@ -99,7 +100,7 @@ static void print_peers(const struct peer_list *list)
 		printf("%s%s\n", peer->flags & OMX_PEER_STATIC ? " static" : "",
 		       peer->flags & OMX_PEER_LOCAL ? " this host" : "");
 	}
-	if (alone)
+	if (alone && up)
 		printf("   no other peer yet: they are found by themselves, or "
 		       "omx_peers adds them\n");
 }
@@ -109,7 +110,7 @@ static void print_report(const struct report *report, bool quiet)
 	print_board(report->board);
 	print_advice(&report->advice);
 	if (!quiet)
-		print_peers(&report->peers);
+		print_peers(&report->peers, report->board->flags & OMX_BOARD_UP);
 }
 
 /* ---- for programs ---- */

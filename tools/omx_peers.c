@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sysexits.h>
 
 #include "device.h"
 #include "jsonout.h"
@@ -33,14 +34,14 @@ static const char *peers_file(const struct options *options)
 	return options->words > 1 ? options->word[1] : PEERS_FILE;
 }
 
-/* ---- what the words mean, before the device is opened ---- */
+/* ---- what the words mean, before the device is opened: 0, or the exit status ---- */
 
 static int fill_name(struct omx_ioc_peer *peer, const char *name)
 {
 	if (!name_is_valid(name)) {
 		warnx("'%s' is no name: it has 1 to %zu printable characters, no "
 		      "blanks and no slashes", name, sizeof(peer->name) - 1);
-		return -1;
+		return EX_USAGE;
 	}
 	strcpy(peer->name, name);
 	peer->flags |= OMX_PEER_NAMED;
@@ -53,7 +54,7 @@ static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 
 	if (parse_mac(mac, &value) < 0 || !mac_is_valid(value)) {
 		warnx("'%s' is no MAC address of a board (such as 02:00:00:00:00:01)", mac);
-		return -1;
+		return EX_USAGE;
 	}
 	peer->mac = value;
 	return 0;
@@ -61,9 +62,11 @@ static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 
 static int check_peer(struct options *options)
 {
-	if (fill_mac(&options->peer, options->word[1]) < 0)
-		return -1;
-	return options->words == 3 ? fill_name(&options->peer, options->word[2]) : 0;
+	int status = fill_mac(&options->peer, options->word[1]);
+
+	if (status || options->words < 3)
+		return status;
+	return fill_name(&options->peer, options->word[2]);
 }
 
 static int check_remove(struct options *options)
@@ -79,7 +82,7 @@ static int check_remove(struct options *options)
 
 static int check_load(struct options *options)
 {
-	return peers_file_read(peers_file(options), &options->file);
+	return peers_file_read(peers_file(options), &options->file) < 0 ? EXIT_FAILURE : 0;
 }
 
 static int check_nothing(struct options *options)
@@ -388,13 +391,13 @@ int main(int argc, char **argv)
 {
 	struct options options = { .board = OMX_ANY };
 	const struct command *command;
-	int ret;
+	int status;
 
 	options_parse(&argp, argc, argv, &options);
 	command = find_command(&options);
-	ret = command->check(&options);
-	if (!ret)
-		ret = run(command, &options);
+	status = command->check(&options);
+	if (!status && run(command, &options) < 0)
+		status = EXIT_FAILURE;
 	peer_list_free(&options.file);
-	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

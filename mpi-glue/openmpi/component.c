@@ -83,12 +83,31 @@ bool mtl_omx_requested(void)
 	return chosen && chosen[0] != '^' && strstr(chosen, "omx");
 }
 
+/* What to do about it, on the host that is named before. */
+static const char *hint(omx_return_t reason)
+{
+	switch (reason) {
+	case OMX_NO_DEVICE_FILE:
+	case OMX_NO_DRIVER:
+		return "; there, try: modprobe omx";
+	case OMX_ACCESS_DENIED:
+		return "; there, see: ls -l /dev/omx";
+	case OMX_BOARD_NOT_FOUND:
+		return "; there, see: omx_info";
+	case OMX_NO_SYSTEM_RESOURCES:
+		return "; there, see: omx_endpoints, and user_endpoints and user_memory_mb in "
+		       "/sys/module/omx/parameters";
+	default:
+		return "";
+	}
+}
+
 /* Aloud if the user wants it, else Open MPI finds another way by itself. */
 static void cannot(const char *what, omx_return_t reason)
 {
 	if (mtl_omx_requested())
-		opal_output(0, "mtl/omx: cannot %s on %s: %s", what,
-			    ompi_process_info.nodename, omx_strerror(reason));
+		opal_output(0, "mtl/omx: cannot %s on %s: %s%s", what,
+			    ompi_process_info.nodename, omx_strerror(reason), hint(reason));
 	else
 		opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
 				    "mtl/omx: cannot %s: %s", what, omx_strerror(reason));

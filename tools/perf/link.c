@@ -15,19 +15,29 @@
 #define RETRY_MS		200
 #define SLOWEST_BYTES_PER_S	(4u << 20)
 
-static int fail(const char *what, omx_return_t ret)
+static const char *hint(omx_return_t ret)
 {
-	const char *hint = "";
+	switch (ret) {
+	case OMX_NO_DEVICE_FILE:
+	case OMX_NO_DRIVER:
+		return ": is the module loaded? try: modprobe omx";
+	case OMX_ACCESS_DENIED:
+		return ": ask the administrator for access to it (ls -l /dev/omx)";
+	case OMX_BOARD_NOT_FOUND:
+		return ": omx_info lists the boards there are";
+	case OMX_BUSY:
+		return ": omx_endpoints tells who has it, --endpoint takes another";
+	case OMX_NO_SYSTEM_RESOURCES:
+		return ": is a limit reached? omx_endpoints tells who has endpoints; user_endpoints "
+		       "and user_memory_mb in /sys/module/omx/parameters are the limits of one user";
+	default:
+		return "";
+	}
+}
 
-	if (ret == OMX_NO_DEVICE_FILE || ret == OMX_NO_DRIVER)
-		hint = ": is the module loaded? try: modprobe omx";
-	else if (ret == OMX_ACCESS_DENIED)
-		hint = ": ask the administrator for access to /dev/omx";
-	else if (ret == OMX_BOARD_NOT_FOUND)
-		hint = ": omx_info lists the boards there are";
-	else if (ret == OMX_BUSY)
-		hint = ": omx_endpoints tells who has it, --endpoint takes another";
-	warnx("cannot %s: %s%s", what, omx_strerror(ret), hint);
+int link_fail(const char *what, omx_return_t ret)
+{
+	warnx("cannot %s: %s%s", what, omx_strerror(ret), hint(ret));
 	return -1;
 }
 
@@ -46,7 +56,7 @@ static int describe(struct link *link)
 	if (ret == OMX_SUCCESS)
 		ret = omx_get_info(link->ep, OMX_INFO_BOARD_IFACENAME, NULL, 0,
 				   link->ifname, sizeof(link->ifname));
-	return ret == OMX_SUCCESS ? 0 : fail("ask for the board's name", ret);
+	return ret == OMX_SUCCESS ? 0 : link_fail("ask for the board's name", ret);
 }
 
 static int prepare(struct link *link)
@@ -57,7 +67,7 @@ static int prepare(struct link *link)
 		return -1;
 	ret = omx_set_request_timeout(link->ep, NULL, link->timeout * 1000);
 	if (ret != OMX_SUCCESS)
-		return fail("set the timeout", ret);
+		return link_fail("set the timeout", ret);
 	return watchdog_start(&link->watchdog, link->ep);
 }
 
@@ -73,7 +83,7 @@ int link_open(struct link *link, const struct settings *settings)
 	ret = omx_open_endpoint(settings->board, settings->endpoint, CONNECT_KEY,
 				NULL, 0, &link->ep);
 	if (ret != OMX_SUCCESS)
-		return fail("open the endpoint", ret);
+		return link_fail("open the endpoint", ret);
 	if (prepare(link) == 0)
 		return 0;
 	omx_close_endpoint(link->ep);
@@ -159,7 +169,7 @@ int link_connect(struct link *link, const char *host, uint32_t endpoint)
 static int break_off(struct link *link, const char *what, omx_return_t ret)
 {
 	link->broken = true;
-	return fail(what, ret);
+	return link_fail(what, ret);
 }
 
 void link_expect(struct link *link, uint64_t bytes)

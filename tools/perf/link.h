@@ -15,6 +15,9 @@
 
 struct settings;
 
+/* Says why that cannot be done, and what to do about it; -1. */
+int link_fail(const char *what, omx_return_t ret);
+
 struct link {
 	omx_endpoint_t ep;
 	omx_endpoint_addr_t peer;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* omx_perf(1): latency and throughput between two nodes. */
-#include <err.h>
 #include <stdlib.h>
 
 #include "link.h"
@@ -11,12 +10,7 @@ static int initialize(void)
 {
 	omx_return_t ret = omx_init();
 
-	if (ret == OMX_SUCCESS)
-		return 0;
-	warnx("cannot start: %s%s", omx_strerror(ret),
-	      ret == OMX_NO_DEVICE_FILE || ret == OMX_NO_DRIVER ?
-	      ": is the module loaded? try: modprobe omx" : "");
-	return -1;
+	return ret == OMX_SUCCESS ? 0 : link_fail("start", ret);
 }
 
 static int run(const struct settings *settings)

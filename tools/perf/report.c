@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "../jsonout.h"
 #include "link.h"
 #include "report.h"
-
-static bool to_stdout(const struct settings *settings)
-{
-	return settings->json && strcmp(settings->json, "-") == 0;
-}
 
 static void start_json(struct report *report, const struct link *link)
 {
@@ -32,9 +25,9 @@ void report_start(struct report *report, const struct settings *settings,
 {
 	*report = (struct report){
 		.settings = settings,
-		.table = to_stdout(settings) ? stderr : stdout,
+		.table = settings->json_file == stdout ? stderr : stdout,
 	};
-	if (settings->json)
+	if (settings->json_file)
 		start_json(report, link);
 }
 
@@ -100,24 +93,5 @@ void report_add(struct report *report, const struct result *result)
 
 int report_finish(struct report *report)
 {
-	const char *path = report->settings->json;
-	FILE *file;
-	int ret;
-
-	if (!report->json)
-		return 0;
-	if (to_stdout(report->settings))
-		return json_finish(report->json, stdout);
-	file = fopen(path, "we");
-	if (!file) {
-		warn("cannot write %s", path);
-		json_object_put(report->json);
-		return -1;
-	}
-	ret = json_finish(report->json, file);
-	if (fclose(file) && !ret) {
-		warn("cannot write %s", path);
-		ret = -1;
-	}
-	return ret;
+	return report->json ? json_finish(report->json, report->settings->json_file) : 0;
 }

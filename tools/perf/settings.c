@@ -173,6 +173,13 @@ static error_t parse_lengths(int key, char *argument, struct argp_state *state)
 	return 0;
 }
 
+static void set_mode(struct argp_state *state, struct settings *settings, enum perf_mode mode)
+{
+	if (settings->mode && settings->mode != mode)
+		argp_error(state, "--unidirectional and --bidirectional exclude each other");
+	settings->mode = mode;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
 	struct settings *settings = state->input;
@@ -185,10 +192,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		settings->remote_endpoint = parse_endpoint(state, "--remote-endpoint", argument);
 		break;
 	case 'U':
-		settings->mode = PERF_UNIDIRECTIONAL;
+		set_mode(state, settings, PERF_UNIDIRECTIONAL);
 		break;
 	case 'B':
-		settings->mode = PERF_BIDIRECTIONAL;
+		set_mode(state, settings, PERF_BIDIRECTIONAL);
 		break;
 	case OPTION_VERIFY:
 		settings->verify = true;
@@ -217,11 +224,22 @@ static const struct argp argp = {
 	.doc = "Measure latency and throughput between two nodes.  "
 	       "Start it without arguments on one (the server), then with "
 	       "-d HOST on the other."
-	       "\vLengths may end in k, M or G (powers of 1024).  Times are one "
+	       "\vLengths may end in k, M, G or T (powers of 1024).  Times are one "
 	       "way: half a round trip in ping-pong, time per message in "
 	       "streams; MB/s are 1000000 bytes per second.",
 	.children = common_options,
 };
+
+/* Now: what has been measured for minutes should not be lost. */
+static void open_json(struct settings *settings)
+{
+	if (strcmp(settings->json, "-") == 0)
+		settings->json_file = stdout;
+	else
+		settings->json_file = fopen(settings->json, "we");
+	if (!settings->json_file)
+		err(EXIT_FAILURE, "cannot write %s", settings->json);
+}
 
 void settings_parse(struct settings *settings, int argc, char **argv)
 {
@@ -240,9 +258,13 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		errx(EX_USAGE, "what to measure is the client's to say: add -d HOST");
 	if (settings->endpoint == OMX_ANY_ENDPOINT && !settings->host)
 		settings->endpoint = 0;
+	if (settings->json)
+		open_json(settings);
 }
 
 void settings_free(struct settings *settings)
 {
 	free(settings->sizes);
+	if (settings->json_file && settings->json_file != stdout)
+		fclose(settings->json_file);
 }

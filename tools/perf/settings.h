@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum perf_mode {
 	PERF_PINGPONG,
@@ -42,7 +43,8 @@ struct settings {
 	uint64_t warmup;
 	uint64_t window;
 	uint32_t pause_ms;
-	const char *json;
+	const char *json;	/* a path, or - */
+	FILE *json_file;	/* what it is; NULL: no JSON */
 };
 
 /* Ends the program on bad usage. */

@@ -167,6 +167,8 @@ static void advise__each_fault_has_its_command(void)
 	board.mtu = 1500;
 	state = good_link;
 	expect_advice(&board, &state, &none, "ip link set dev eth7 mtu 9000");
+	strcpy(board.drivername, "dummy");
+	expect_advice(&board, &state, &none, NULL);
 	state.rx_usecs = 13;
 	expect_advice(&good_board, &state, &none, "ethtool -C eth7 rx-usecs 0");
 	state.adaptive_rx = true;
