@@ -6,17 +6,20 @@
 # In an emulator on a busy machine the two readings are so far from each other
 # in time that the result may be ten times wrong; timeouts and soft lockups
 # follow. QEMU's emulator hands out this machine's own counter, so the lab
-# tells the guest its frequency.
+# tells the guest its frequency. The kernel also counts the timer's interrupts
+# for a moment at boot, and panics if it sees too few of them, which the
+# emulator then has not got round to raising: no_timer_check.
 
-# Sets tsc_argument, for the guest's kernel; empty where this machine's counter
-# is not constant. The measurement holds until this machine reboots.
-find_tsc_argument() {
+# Sets clock_arguments, for the guest's kernel, without the frequency where this
+# machine's counter is not constant. The measurement holds until this machine
+# reboots.
+find_clock_arguments() {
 	local result
-	tsc_argument=
+	clock_arguments=no_timer_check
 	grep -qw constant_tsc /proc/cpuinfo || return 0
 	result=$cache/tsc-khz-$(cat /proc/sys/kernel/random/boot_id)
 	[ -e "$result" ] || locked "$cache/lock" measure_tsc "$result"
-	tsc_argument=tsc_early_khz=$(cat "$result")
+	clock_arguments+=" tsc_early_khz=$(cat "$result")"
 }
 
 measure_tsc() {

@@ -118,12 +118,12 @@ guest_arguments() {
 }
 
 qemu_arguments() {
-	tsc_argument=
-	[ "$accelerator" != tcg ] || find_tsc_argument
+	clock_arguments=
+	[ "$accelerator" != tcg ] || find_clock_arguments
 	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
 		-kernel "$kernel_image" -initrd "$initramfs"
-		-append "$(kernel_arguments) $tsc_argument lab.machine=$m"
+		-append "$(kernel_arguments) $clock_arguments lab.machine=$m"
 		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
 		-device virtio-rng-pci)
 	# shellcheck disable=SC2054 # commas are QEMU's
