@@ -188,14 +188,19 @@ static long kick(struct omx_endpoint *ep, void __user *arg)
 
 struct handler {
 	unsigned int cmd;
+	long (*serve)(struct omx_file *of, void __user *arg);
 	int (*query)(struct net *net, void __user *arg);
 	long (*run)(struct omx_endpoint *ep, void __user *arg);
 };
 
+#define SERVE(cmd, function)	[_IOC_NR(cmd)] = { cmd, .serve = function }
 #define QUERY(cmd, function)	[_IOC_NR(cmd)] = { cmd, .query = function }
 #define RUN(cmd, function)	[_IOC_NR(cmd)] = { cmd, .run = function }
 
 static const struct handler handlers[] = {
+	SERVE(OMX_IOC_OPEN,		become_endpoint),
+	SERVE(OMX_IOC_PAGER,		pager),
+	SERVE(OMX_IOC_PAGE_IN,		page_in),
 	QUERY(OMX_IOC_INFO,		omx_query_info),
 	QUERY(OMX_IOC_BOARD,		omx_query_board),
 	QUERY(OMX_IOC_BOARD_NAME,	omx_query_board_name),
@@ -230,12 +235,6 @@ static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 	struct omx_endpoint *ep;
 	unsigned int nr = _IOC_NR(cmd);
 
-	if (cmd == OMX_IOC_OPEN)
-		return become_endpoint(of, (void __user *)arg);
-	if (cmd == OMX_IOC_PAGER)
-		return pager(of, (void __user *)arg);
-	if (cmd == OMX_IOC_PAGE_IN)
-		return page_in(of, (void __user *)arg);
 	if (nr >= ARRAY_SIZE(handlers))
 		return -ENOTTY;
 	handler = &handlers[array_index_nospec(nr, ARRAY_SIZE(handlers))];
@@ -243,6 +242,8 @@ static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 		return -ENOTTY;
 	if (handler->query)
 		return handler->query(of->net, (void __user *)arg);
+	if (handler->serve)
+		return handler->serve(of, (void __user *)arg);
 
 	ep = endpoint_of(file);
 	if (!ep)
