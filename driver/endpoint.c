@@ -105,6 +105,7 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	omx_hrtimer_setup(&ep->helper_timer, helper_timer_fired,
 			  CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	ep->hash_seed = get_random_u32();
+	get_random_bytes(ep->hash_keys, sizeof(ep->hash_keys));
 	hash_init(ep->channels_by_peer);
 	hash_init(ep->hosts);
 	spin_lock_init(&ep->channels_lock);

@@ -69,6 +69,7 @@ struct omx_endpoint {
 	bool helper_due;
 
 	u32 hash_seed;			/* nobody else can make chains long */
+	u64 hash_keys[4];		/* nor in channels_by_peer */
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
 	DECLARE_HASHTABLE(hosts, OMX_HOST_HASH_BITS);
 	struct omx_ended_flows ended;
