@@ -106,6 +106,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer, 0);
 	ch->heard = jiffies;
+	ch->heard_board = jiffies - 1;
 	ch->probed = jiffies;
 	ch->claimed = 1;
 	ch->last_window = OMX_WINDOW;

@@ -79,6 +79,7 @@ struct omx_channel {
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
+	unsigned long heard_board;	/* jiffies: the peer's board was said to be there; no lock */
 	unsigned long doubted;		/* jiffies; valid while in_doubt */
 	bool in_doubt;			/* the peer may be gone: it is asked */
 	bool replaced;			/* its endpoint seems to have a new session; any context */
@@ -216,6 +217,8 @@ static inline bool omx_channel_is_owed(const struct omx_channel *ch)
 /* The live channel that a frame came by, or NULL. */
 struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 				   const struct sk_buff *skb);
+/* A frame of the channel came, so the peer's board is there. */
+void omx_channel_heard_board(struct omx_channel *ch);
 void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 			       struct sk_buff *skb);
 void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,

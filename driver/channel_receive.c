@@ -331,14 +331,30 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 
 /* ---- frames ---- */
 
+/* The entry of the peer is looked up once per tick, not for each frame. */
+void omx_channel_heard_board(struct omx_channel *ch)
+{
+	const unsigned long now = jiffies;
+
+	if (READ_ONCE(ch->heard_board) == now)
+		return;
+	WRITE_ONCE(ch->heard_board, now);
+	omx_peer_heard(ch->ep->iface, ch->mac);
+}
+
 struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 				   const struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
+	u64 mac = omx_mac_read(eth_hdr(skb)->h_source);
+	struct omx_channel *ch = omx_channel_find(ep, mac, be16_to_cpu(head->src_endpoint),
+						  be32_to_cpu(head->src_session));
 
-	return omx_channel_find(ep, omx_mac_read(eth_hdr(skb)->h_source),
-				be16_to_cpu(head->src_endpoint),
-				be32_to_cpu(head->src_session));
+	if (ch)
+		omx_channel_heard_board(ch);
+	else
+		omx_peer_heard(ep->iface, mac);
+	return ch;
 }
 
 /* No channel has a flow to compare with: the packet may be of one that has ended. */

@@ -248,6 +248,7 @@ void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_channel *ch = NULL;
 	struct omx_connect *connect;
 
+	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 	/* No channel for now: the timer asks again. */
 	if (status == OMX_STATUS_OK && !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(iface, USER_MEMORY);

@@ -387,30 +387,12 @@ void omx_peers_changed(struct omx_iface *iface)
 
 /* ---- hearing ---- */
 
-/*
- * The frame that this CPU marked last: the next ones of its sender in the same
- * tick neither look the peer up nor write to it, since other CPUs read it.
- * The table is compared, never followed.
- */
-struct last_heard {
-	const struct omx_peer_table *table;
-	u64 mac;
-	unsigned long when;		/* jiffies */
-};
-
-static DEFINE_PER_CPU(struct last_heard, last_heard);
-
 void omx_peer_heard(struct omx_iface *iface, u64 mac)
 {
-	struct last_heard *last = this_cpu_ptr(&last_heard);
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer *peer = find_peer(&iface->peers, mac);
 	const unsigned long now = jiffies;
-	struct omx_peer *peer;
 
-	if (last->mac == mac && last->when == now && last->table == table)
-		return;
-	*last = (struct last_heard){ table, mac, now };
-	peer = find_peer(table, mac);
+	/* Other CPUs read it. */
 	if (peer && READ_ONCE(peer->heard) != now)
 		WRITE_ONCE(peer->heard, now);
 }

@@ -63,7 +63,10 @@ void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac);
 bool omx_peer_name_is_valid(const char *name, size_t length);
 
 /* ---- softirq, RCU read lock held ---- */
-/* A valid frame of it came, of any type: it is there. */
+/*
+ * A valid frame of it came, of any type: it is there.  Channels say so once per
+ * tick, see omx_channel_heard_board().
+ */
 void omx_peer_heard(struct omx_iface *iface, u64 mac);
 
 /* ---- the same; validated frames, consumed ---- */

@@ -201,12 +201,14 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct sk_buff_head out;
 
 	if (!pull) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 		omx_count(iface, DROP_PULL_HANDLE);
 		kfree_skb(skb);
 		return;
 	}
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
+	omx_channel_heard_board(pull->ch);
 	omx_parked_of(skb)->at = OMX_REPLY_HEADER;
 	spin_lock(&pull->lock);
 	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
@@ -228,11 +230,13 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	__skb_queue_head_init(&out);
 	if (!pull) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 		omx_count(iface, DROP_HOLD);
 		kfree_skb(skb);
 		return;
 	}
 	WRITE_ONCE(pull->ch->heard, jiffies);
+	omx_channel_heard_board(pull->ch);
 	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
 	spin_lock(&pull->lock);
 	if (pull->state == OMX_PULL_ACTIVE &&

@@ -81,6 +81,7 @@ static void to_endpoint(struct omx_iface *iface, struct sk_buff *skb)
 		endpoint_handlers[head->type](iface, ep, skb);
 		return;
 	}
+	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 	if (ep) {
 		omx_count(iface, DROP_SESSION);
 		refuse(iface, skb, OMX_STATUS_BAD_SESSION);
@@ -145,10 +146,11 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	}
 	type = omx_packet_head(skb)->type;
 	omx_count_type(iface, RX, type);
-	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
-	if (iface_handlers[type])
+	if (iface_handlers[type]) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
 		iface_handlers[type](iface, skb);
-	else
+	} else {
 		to_endpoint(iface, skb);
+	}
 	return NET_RX_SUCCESS;
 }
