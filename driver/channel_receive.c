@@ -101,11 +101,19 @@ static void part_with(struct omx_channel *ch, struct sk_buff *skb,
 		__skb_queue_tail(freed, skb);
 }
 
-static void mark_acked(struct omx_channel *ch, u32 first, int count, u64 now,
+/* The newest packet of an ack tells how long answers take. */
+static void sample_rtt(struct omx_channel *ch, u32 seq, u64 now)
+{
+	struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
+
+	if (skb && !omx_packet_cb(skb)->resent)
+		omx_rtt_sample(&ch->rtt, min_t(u64, now - omx_packet_cb(skb)->sent, U32_MAX));
+}
+
+static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		       struct sk_buff_head *freed)
 {
 	unsigned long charged = 0;
-	struct omx_packet_cb *cb;
 	struct sk_buff *skb;
 	u32 seq;
 
@@ -114,9 +122,6 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count, u64 now,
 		ch->unacked[seq % OMX_WINDOW] = NULL;
 		if (!skb)
 			continue;
-		cb = omx_packet_cb(skb);
-		if (!count && !cb->resent)
-			omx_rtt_sample(&ch->rtt, min_t(u64, now - cb->sent, U32_MAX));
 		charged += skb->truesize;
 		part_with(ch, skb, freed);
 	}
@@ -193,9 +198,11 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 	}
 	now = omx_channel_now_us();
 	if (newly) {
-		mark_acked(ch, first, newly, now, freed);
+		sample_rtt(ch, ch->tx.acked, now);
+		mark_acked(ch, first, newly, freed);
 		ch->rtt.backoff = 0;
-		omx_channel_recover(ch, newly, now, out);
+		if (unlikely(ch->tx.lost))
+			omx_channel_recover(ch, newly, now, out);
 		if (omx_tx_in_flight(&ch->tx))
 			omx_channel_start_timeout(ch, now);
 	}
@@ -329,6 +336,13 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 	__skb_queue_tail(freed, skb);
 }
 
+/* Once: the timer goes on by itself as long as the peer owes us something. */
+static void watch_owed(struct omx_channel *ch, bool was_owed)
+{
+	if (!was_owed && omx_channel_is_owed(ch))
+		omx_channel_watch_locked(ch);
+}
+
 /* ---- frames ---- */
 
 /* The entry of the peer is looked up once per tick, not for each frame. */
@@ -390,15 +404,14 @@ static struct omx_channel *channel_for(struct omx_endpoint *ep,
 /*
  * The peer gave its channel up and made a new one, which has not received all
  * that the old one had acknowledged.  What we send on this channel would be out
- * of order there for ever.  Only a new channel brings a newer flow, so packets
- * that overtake each other on one never look like this.
+ * of order there for ever.  The packet has a newer flow, which only a new channel
+ * brings: packets that overtake each other on one never look like this.
  */
 static bool is_out_of_step(const struct omx_channel *ch,
 			   const struct omx_wire_sequence *sequence)
 {
 	lockdep_assert_held(&ch->lock);
 	return ch->rx.flow && ch->tx.acked &&
-	       omx_rx_flow_is_newer(&ch->rx, be16_to_cpu(sequence->flow)) &&
 	       (be16_to_cpu(sequence->ack_flow) != ch->tx.flow ||
 		(s32)(be32_to_cpu(sequence->ack) - ch->tx.acked) < 0);
 }
@@ -410,6 +423,7 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_channel *ch = channel_for(ep, skb);
 	u16 flow = be16_to_cpu(sequence->flow);
 	struct sk_buff_head out, freed;
+	bool is_newer, was_owed;
 
 	if (!ch) {
 		kfree_skb(skb);
@@ -420,7 +434,8 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	omx_packet_cb(skb)->charged = false;
 
 	spin_lock(&ch->lock);
-	if (ch->dead || is_out_of_step(ch, sequence)) {
+	is_newer = omx_rx_flow_is_newer(&ch->rx, flow);
+	if (ch->dead || (is_newer && is_out_of_step(ch, sequence))) {
 		spin_unlock(&ch->lock);
 		/* If it lives: when the peer sends this again, it makes a new one. */
 		omx_channel_fail(ch, OMX_STATUS_CLOSED);
@@ -435,19 +450,22 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		take_ack(ch, be16_to_cpu(sequence->ack_flow),
 			 be32_to_cpu(sequence->ack),
 			 be16_to_cpu(sequence->window), &out, &freed);
-	if (omx_rx_flow_is_newer(&ch->rx, flow))
+	if (is_newer)
 		restart_receiving(ch, flow, &freed);
+	was_owed = omx_channel_is_owed(ch);
 	accept(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
-	if (omx_channel_is_owed(ch))
-		omx_channel_watch_locked(ch);
+	watch_owed(ch, was_owed);
 	if (ch->ack_now)
 		omx_channel_add_ack(ch, 0, &out);
 	else if (ch->ack_count)
 		omx_channel_arm(ch, jiffies + 1);
 	spin_unlock(&ch->lock);
 
-	omx_channel_xmit(ch, &out);
-	free_acked(&freed);
+	/* Most frames of a message bring neither. */
+	if (!skb_queue_empty(&out))
+		omx_channel_xmit(ch, &out);
+	if (!skb_queue_empty(&freed))
+		free_acked(&freed);
 }
 
 /*
@@ -535,6 +553,7 @@ void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 static void reopen(struct omx_channel *ch)
 {
 	struct sk_buff_head out;
+	bool was_owed;
 
 	__skb_queue_head_init(&out);
 	spin_lock_bh(&ch->lock);
@@ -542,7 +561,9 @@ static void reopen(struct omx_channel *ch)
 		ch->window_closed = false;
 		atomic_dec(&ch->ep->closed_windows);
 		ch->ack_now = false;
+		was_owed = omx_channel_is_owed(ch);
 		deliver_ready(ch);
+		watch_owed(ch, was_owed);
 		omx_channel_add_ack(ch, 0, &out);
 	}
 	spin_unlock_bh(&ch->lock);

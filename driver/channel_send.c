@@ -61,10 +61,9 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
 }
 
 /* The last words before a packet leaves: its number and our latest ack. */
-static void number(struct omx_channel *ch, struct sk_buff *skb)
+static void number(struct omx_channel *ch, struct sk_buff *skb, u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
-	u32 window = omx_channel_window(ch);
 
 	sequence->flow = cpu_to_be16(ch->tx.flow);
 	sequence->seq = cpu_to_be32(ch->tx.next);
@@ -89,20 +88,25 @@ static void send_clone(struct sk_buff *skb, u64 now, struct sk_buff_head *out)
 void omx_channel_transmit(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
+	u16 window;
 
 	lockdep_assert_held(&ch->lock);
-	while (omx_tx_may_send(&ch->tx) && (skb = __skb_dequeue(&ch->pending))) {
+	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending))
+		return;
+	if (!omx_tx_in_flight(&ch->tx)) {
+		omx_channel_wake_up(ch);
+		omx_channel_start_timeout(ch, now);
+	}
+	window = omx_channel_window(ch);
+	do {
+		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
-		if (!omx_tx_in_flight(&ch->tx)) {
-			omx_channel_wake_up(ch);
-			omx_channel_start_timeout(ch, now);
-		}
-		number(ch, skb);
+		number(ch, skb, window);
 		omx_packet_cb(skb)->resent = false;
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		ch->tx.next++;
 		send_clone(skb, now, out);
-	}
+	} while (omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
 }
 
 void omx_channel_retransmit(struct omx_channel *ch, u32 seq, u64 now,

@@ -21,11 +21,6 @@ static bool is_pair(enum omx_wire_type type, unsigned int length)
 	       length <= SMALL_FRAME;
 }
 
-bool omx_packet_is_spare(const struct sk_buff *skb)
-{
-	return skb->fclone == SKB_FCLONE_ORIG && !skb_cloned(skb);
-}
-
 static struct sk_buff *reuse(struct sk_buff **spare)
 {
 	struct sk_buff *skb = READ_ONCE(*spare) ? xchg(spare, NULL) : NULL;

@@ -34,7 +34,11 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
  * May this sequenced packet be a spare one?  Its clone has left the network,
  * and allocating the two again costs more than all else in sending a byte.
  */
-bool omx_packet_is_spare(const struct sk_buff *skb);
+static inline bool omx_packet_is_spare(const struct sk_buff *skb)
+{
+	return skb->fclone == SKB_FCLONE_ORIG && !skb_cloned(skb);
+}
+
 /* What all replies to one pull begin with, but for their length and offset. */
 struct omx_packet_reply {
 	struct omx_packet_template start;

@@ -15,15 +15,6 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->lost = 0;
 }
 
-bool omx_tx_may_send(const struct omx_tx_state *tx)
-{
-	u32 in_flight = omx_tx_in_flight(tx);
-
-	if (!in_flight)
-		return true;
-	return in_flight < OMX_WINDOW && (s32)(tx->limit - tx->next) >= 0;
-}
-
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened)
 {
@@ -95,11 +86,6 @@ bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq)
 {
 	tx->lost &= ~(1ULL << (seq - tx->acked - 1));
-}
-
-bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow)
-{
-	return flow && (!rx->flow || omx_flow_is_newer(flow, rx->flow));
 }
 
 void omx_rx_start(struct omx_rx_state *rx, u16 flow)

@@ -53,7 +53,15 @@ static inline u32 omx_tx_in_flight(const struct omx_tx_state *tx)
 
 void omx_tx_start(struct omx_tx_state *tx, u16 flow);
 /* One packet may always be under way: it probes a closed window. */
-bool omx_tx_may_send(const struct omx_tx_state *tx);
+static inline bool omx_tx_may_send(const struct omx_tx_state *tx)
+{
+	u32 in_flight = omx_tx_in_flight(tx);
+
+	if (!in_flight)
+		return true;
+	return in_flight < OMX_WINDOW && (s32)(tx->limit - tx->next) >= 0;
+}
+
 /*
  * Takes an ack in.  What a window once admitted stays admitted: a receiver
  * that closes it throws away what comes and says so by acking no further.
@@ -89,7 +97,11 @@ static inline bool omx_flow_is_newer(u16 flow, u16 than)
 	return (s16)(flow - than) > 0;
 }
 
-bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow);
+static inline bool omx_rx_flow_is_newer(const struct omx_rx_state *rx, u16 flow)
+{
+	return flow && (!rx->flow || omx_flow_is_newer(flow, rx->flow));
+}
+
 void omx_rx_start(struct omx_rx_state *rx, u16 flow);
 enum omx_rx_verdict omx_rx_judge(const struct omx_rx_state *rx, u16 flow,
 				 u32 seq);
