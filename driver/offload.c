@@ -30,6 +30,11 @@ void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 	skb_shinfo(skb)->gso_segs = frames;
 	skb_shinfo(skb)->gso_type = GSO_TYPE;
 	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* there is none */
+	/*
+	 * The length of one frame is computed from where the headers end.  An IP
+	 * tunnel drops a bundle whose frames seem to be longer than its path's MTU.
+	 */
+	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_REPLY_HEADER);
 }
 
 /* Each frame says where its part of the payload belongs. */
@@ -64,8 +69,10 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
 	__skb_pull(skb, OMX_REPLY_HEADER);
-	/* Or it would fill in a checksum. */
-	segments = skb_segment(skb, features | NETIF_F_HW_CSUM);
+	/* Nobody needs the payload's sum, except a tunnel that has checksums. */
+	if (!skb->encap_hdr_csum)
+		features |= NETIF_F_HW_CSUM;
+	segments = skb_segment(skb, features);
 	if (IS_ERR(segments))
 		return segments;
 	for (one = segments; one; one = one->next, offset += size)
