@@ -91,9 +91,13 @@ void omx_buffer_end(struct omx_buffer_iter *iter)
  * known, and looking their page up for it (hardened usercopy) costs as much as
  * copying a kilobyte: hence the variants that do not.
  */
-int omx_buffer_read(struct omx_buffer_iter *iter, void *to, u32 length)
+int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
+			u32 length)
 {
-	return _copy_from_iter(to, length, &iter->iter) == length ? 0 : -EFAULT;
+	if (offset + length > skb_headlen(skb))
+		return skb_copy_datagram_from_iter(skb, offset, &iter->iter, length);
+	return _copy_from_iter(skb->data + offset, length, &iter->iter) == length ?
+		0 : -EFAULT;
 }
 
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,

@@ -28,7 +28,8 @@ int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buff
 		     unsigned int direction);	/* ITER_SOURCE: read, ITER_DEST */
 void omx_buffer_end(struct omx_buffer_iter *iter);
 /* Copies exactly length <= omx_buffer_left() bytes.  -EFAULT. */
-int omx_buffer_read(struct omx_buffer_iter *iter, void *to, u32 length);
+int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
+			u32 length);
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length);
 /* Copies and checks the segments of a buffer; kfree() them. */

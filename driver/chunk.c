@@ -31,13 +31,19 @@ static DEFINE_PER_CPU(struct pools, pools) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
 
-static struct page *new_page(unsigned int order)
+/* For memory that has to be in one piece nobody waits. */
+static gfp_t without_waiting(gfp_t gfp)
 {
-	return alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOMEMALLOC | __GFP_NOWARN, order);
+	return (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
+}
+
+static struct page *new_page(unsigned int order, gfp_t gfp)
+{
+	return alloc_pages(without_waiting(gfp) | __GFP_COMP | __GFP_NOMEMALLOC, order);
 }
 
 /* Returns a page with a reference for the caller. */
-static struct page *take(struct pool *pool, unsigned int order)
+static struct page *take(struct pool *pool, unsigned int order, gfp_t gfp)
 {
 	struct page *page = pool->count ? pool->page[pool->next] : NULL;
 
@@ -46,7 +52,7 @@ static struct page *take(struct pool *pool, unsigned int order)
 		get_page(page);
 		return page;
 	}
-	page = new_page(order);
+	page = new_page(order, gfp);
 	if (page && pool->count < CHUNKS) {
 		/* In front of the oldest: the next to be looked at stays so. */
 		pool->page[pool->count++] = pool->page[pool->next];
@@ -57,7 +63,7 @@ static struct page *take(struct pool *pool, unsigned int order)
 	return page;
 }
 
-struct sk_buff *omx_chunk_skb(unsigned int size)
+struct sk_buff *omx_chunk_skb(unsigned int size, gfp_t gfp)
 {
 	unsigned int total = SKB_DATA_ALIGN(size) +
 			     SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
@@ -68,10 +74,10 @@ struct sk_buff *omx_chunk_skb(unsigned int size)
 	for (i = 0; i < SIZES && total > PAGE_SIZE << orders[i]; i++)
 		;
 	if (i == SIZES)
-		return alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+		return alloc_skb(size, without_waiting(gfp));
 
 	omx_local_lock_nested_bh(&pools.lock);
-	page = take(this_cpu_ptr(&pools.of_size[i]), orders[i]);
+	page = take(this_cpu_ptr(&pools.of_size[i]), orders[i], gfp);
 	omx_local_unlock_nested_bh(&pools.lock);
 	/* Its head comes from the cache that napi_consume_skb() fills. */
 	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;

@@ -11,9 +11,9 @@
 
 /*
  * An empty linear skb with room for `size` bytes, headroom included.
- * BH off.
+ * BH off: whatever gfp says, it does not wait for memory.
  */
-struct sk_buff *omx_chunk_skb(unsigned int size);
+struct sk_buff *omx_chunk_skb(unsigned int size, gfp_t gfp);
 
 void omx_chunks_exit(void);
 

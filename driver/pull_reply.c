@@ -41,6 +41,24 @@ static struct kept *kept_of(struct sk_buff *skb)
 	return (struct kept *)skb->cb;
 }
 
+/* The payload is behind the header, or in pages of its own. */
+static int read_payload(struct request *request, u64 offset, u32 length, struct sk_buff *skb)
+{
+	int i, error = 0;
+
+	if (likely(!skb_is_nonlinear(skb)))
+		return omx_region_read(&request->cursor, offset,
+				       skb->data + sizeof(request->header), length);
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && !error; i++) {
+		const skb_frag_t *page = &skb_shinfo(skb)->frags[i];
+
+		error = omx_region_read(&request->cursor, offset, skb_frag_address(page),
+					skb_frag_size(page));
+		offset += skb_frag_size(page);
+	}
+	return error;
+}
+
 /* For devices that want their frames in one piece, and for many small segments. */
 static struct sk_buff *copied_frame(struct request *request, u64 offset,
 				    u32 length)
@@ -50,8 +68,7 @@ static struct sk_buff *copied_frame(struct request *request, u64 offset,
 
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	error = omx_region_read(&request->cursor, offset,
-				skb->data + sizeof(request->header), length);
+	error = read_payload(request, offset, length, skb);
 	/* Behind the read: the program may have written to it since. */
 	if (!error && READ_ONCE(request->rndv->withdrawn))
 		error = -ENOENT;

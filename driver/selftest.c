@@ -102,7 +102,7 @@ static int test_chunks(void)
 	CHECK(skb);
 	for (i = 0; i < COUNT && !error; i++) {
 		local_bh_disable();
-		skb[i] = omx_chunk_skb(9000);
+		skb[i] = omx_chunk_skb(9000, GFP_ATOMIC);
 		local_bh_enable();
 		if (!skb[i] || skb_tailroom(skb[i]) < 9000)
 			error = -EINVAL;

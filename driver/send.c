@@ -49,7 +49,7 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 		return reuse(spare) ?: pair_alloc(gfp);
 	if (length > SMALL_FRAME) {
 		local_bh_disable();
-		skb = omx_chunk_skb(HEADROOM + length);
+		skb = omx_chunk_skb(HEADROOM + length, gfp);
 		local_bh_enable();
 	} else {
 		skb = alloc_skb(HEADROOM + length, gfp);
@@ -68,6 +68,29 @@ static void *frame_begin(struct sk_buff *skb, unsigned int length, __be16 protoc
 	return __skb_put(skb, length);
 }
 
+/*
+ * Free memory may consist of single pages: the payload gets as many of them as
+ * it needs.  Unlike for a frame in one piece, the allocator may wait for them
+ * if gfp allows that.  Returns where the frame begins, or NULL.
+ */
+static noinline void *frame_in_pages(unsigned int header, unsigned int payload,
+				     __be16 protocol, gfp_t gfp, struct sk_buff **out)
+{
+	struct sk_buff *skb;
+	void *start;
+	int error;
+
+	skb = alloc_skb_with_frags(HEADROOM + header, payload, 0, &error, gfp | __GFP_NOWARN);
+	*out = skb;
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, HEADROOM);
+	start = frame_begin(skb, header, protocol);
+	skb->data_len = payload;
+	skb->len += payload;
+	return start;
+}
+
 void omx_packet_template_init(struct omx_packet_template *template,
 			      struct omx_iface *iface, u64 dst_mac)
 {
@@ -83,13 +106,18 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				gfp_t gfp, struct sk_buff **spare)
 {
 	unsigned int header = omx_wire_header_length(type);
-	struct omx_packet_template *start;
+	unsigned int length = ETH_HLEN + header + payload;
+	struct omx_packet_template *start = NULL;
 	struct sk_buff *skb;
 
-	skb = frame_alloc(type, ETH_HLEN + header + payload, gfp, spare);
-	if (!skb)
+	skb = frame_alloc(type, length, gfp, spare);
+	if (likely(skb))
+		start = frame_begin(skb, length, template->eth.h_proto);
+	else if (length > SMALL_FRAME)
+		start = frame_in_pages(ETH_HLEN + header, payload, template->eth.h_proto,
+				       gfp, &skb);
+	if (!start)
 		return NULL;
-	start = frame_begin(skb, ETH_HLEN + header + payload, template->eth.h_proto);
 	*start = *template;
 	start->head.type = type;
 	start->head.length = cpu_to_be16(header + payload);
@@ -100,14 +128,20 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 				      u64 offset, unsigned int payload)
 {
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	const __be16 protocol = header->start.eth.h_proto;
 	struct omx_packet_reply *start;
 	struct sk_buff *skb;
 
-	skb = omx_chunk_skb(HEADROOM + sizeof(*start) + payload);
-	if (!skb)
+	skb = omx_chunk_skb(HEADROOM + sizeof(*start) + payload, gfp);
+	if (likely(skb)) {
+		skb_reserve(skb, HEADROOM);
+		start = frame_begin(skb, sizeof(*start) + payload, protocol);
+	} else {
+		start = frame_in_pages(sizeof(*start), payload, protocol, gfp, &skb);
+	}
+	if (!start)
 		return NULL;
-	skb_reserve(skb, HEADROOM);
-	start = frame_begin(skb, sizeof(*start) + payload, header->start.eth.h_proto);
 	*start = *header;
 	start->start.head.length = cpu_to_be16(sizeof(*start) - ETH_HLEN + payload);
 	start->body.offset = cpu_to_be64(offset);

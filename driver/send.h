@@ -23,9 +23,10 @@ void omx_packet_template_init(struct omx_packet_template *template,
 
 /*
  * A frame of this type with `payload` bytes behind its body: the body is
- * zeroed, the payload is the caller's to fill.  Any context, but NULL is more
- * likely with GFP_ATOMIC.  A sequenced one may be made of what is in *spare,
- * which is NULL then.
+ * zeroed, the payload is the caller's to fill.  The payload of a long frame may
+ * be in page fragments, if no memory of that length is in one piece.  Any
+ * context, but NULL is more likely with GFP_ATOMIC.  A sequenced one may be made
+ * of what is in *spare, which is NULL then.
  */
 struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
@@ -45,7 +46,7 @@ struct omx_packet_reply {
 	struct omx_wire_pull_reply body;
 } __packed;
 
-/* BH off. */
+/* BH off.  Its payload may be in page fragments. */
 struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 				      u64 offset, unsigned int payload);
 /* The same to somebody that no channel leads to: endpoints and sessions are 0. */

@@ -47,8 +47,8 @@ static int make_packets(struct message *message, struct sk_buff_head *packets)
 		if (!skb)
 			return -ENOMEM;
 		__skb_queue_tail(packets, skb);
-		error = omx_buffer_read(&message->data, omx_packet_body(skb) +
-					sizeof(struct omx_wire_eager), length);
+		error = omx_buffer_read_skb(&message->data, skb, ETH_HLEN + EAGER_HEADER,
+					    length);
 		if (error)
 			return error;
 		offset += length;
