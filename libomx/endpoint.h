@@ -62,6 +62,8 @@ struct omx__endpoint {
 	bool consuming;			/* events are being handled, the lock was not dropped */
 	bool wake;			/* sleepers must look again */
 	bool stalled;			/* something has to be tried again, without an event */
+	uint64_t short_since;		/* eager sends lack memory; 0: they do not */
+	uint64_t short_last;		/* ... and met that last; see isend.c */
 	omx_return_t failed;		/* the board is gone */
 	int fd;
 	struct ring ring;

@@ -12,6 +12,27 @@
 #include "progress.h"
 #include "region.h"
 #include "send.h"
+#include "timer.h"
+
+/* Sends that wait are tried again sooner than that: a later failure is another shortage. */
+#define SHORTAGE_GAP_NS		1000000000u
+#define NS_PER_MS		1000000u
+
+/*
+ * The kernel has no memory for packets.  Other programs may give some back at
+ * any time, so sends wait for it, but no longer than for a silent peer.
+ */
+static cold bool shortage_may_pass(struct omx__endpoint *ep)
+{
+	uint64_t milliseconds = ep->timeout_ms ? ep->timeout_ms : OMX_TIMEOUT_DEFAULT_MS;
+	uint64_t time = omx__now();
+
+	if (!ep->short_since || time - ep->short_last > SHORTAGE_GAP_NS)
+		ep->short_since = time;
+	ep->short_last = time;
+	return ep->timeout_ms == OMX_TIMEOUT_INFINITE ||
+	       time - ep->short_since < milliseconds * NS_PER_MS;
+}
 
 /*
  * May it succeed later?  ENOTCONN: the channel is dead and its event, which
@@ -21,7 +42,9 @@ static bool can_wait(struct omx__request *req, int err)
 {
 	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
 		return true;
-	return omx__region_shortage(req, err);
+	if (omx__region_shortage(req, err))
+		return true;
+	return err == -ENOMEM && !req->rendezvous && shortage_may_pass(req->ep);
 }
 
 /* No event will announce that resources have come back. */
@@ -72,8 +95,10 @@ bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
 	struct partner *partner = req->partner;
 	int err = submit(req);
 
-	if (!err)
+	if (!err) {
+		ep->short_since = 0;
 		return true;
+	}
 	if (can_wait(req, err)) {
 		struct list *first = partner->queued.next;
 

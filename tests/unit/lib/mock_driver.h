@@ -27,6 +27,7 @@ void mock_set_ring_slots(uint32_t slots);
 
 /* After `skip` calls of the command, the next `times` fail with err. */
 void mock_fail(unsigned long command, int err, int skip, int times);
+void mock_fail_no_more(void);
 void mock_fail_open(int err);
 void mock_fail_map(int skip);
 void mock_set_abi(uint32_t oldest, uint32_t version);

@@ -185,6 +185,13 @@ void mock_fail(unsigned long command, int err, int skip, int times)
 	abort();
 }
 
+void mock_fail_no_more(void)
+{
+	pthread_mutex_lock(&mock_lock);
+	memset(faults, 0, sizeof(faults));
+	pthread_mutex_unlock(&mock_lock);
+}
+
 uint32_t mock_calls(unsigned long command)
 {
 	uint32_t count;

@@ -44,6 +44,46 @@ static void shortage_evicts(void **state)
 	}
 }
 
+/* Small messages wait for memory as they do for room, and keep their order. */
+static void eager_waits_for_memory(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t send[3];
+
+	mock_fail(OMX_IOC_SEND, -ENOMEM, 0, 5);
+	for (int i = 0; i < 3; i++)
+		ok(omx_isend(pair->a, source[i], 1000, pair->to_b, 1 + i, NULL, &send[i]));
+	assert_int_equal(mock_calls(OMX_IOC_SEND_RNDV), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(finish(pair->a, &send[i]).code, OMX_SUCCESS);
+	for (int i = 0; i < 3; i++) {
+		omx_request_t receive;
+		omx_status_t status;
+
+		ok(omx_irecv(pair->b, target[i], 1000, 0, 0, NULL, &receive));
+		status = finish(pair->b, &receive);
+		assert_int_equal(status.code, OMX_SUCCESS);
+		assert_int_equal(status.match_info, 1 + i);
+	}
+}
+
+/* ... but not for ever: both sides hear of it.  The next ones are sent. */
+static void eager_gives_up(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t send, receive;
+
+	ok(omx_set_request_timeout(pair->a, NULL, 200));
+	mock_fail(OMX_IOC_SEND, -ENOMEM, 0, 1000000);
+	ok(omx_isend(pair->a, source[0], 1000, pair->to_b, 1, NULL, &send));
+	assert_int_equal(finish(pair->a, &send).code, OMX_NO_SYSTEM_RESOURCES);
+	ok(omx_irecv(pair->b, target[0], 1000, 1, ALL, NULL, &receive));
+	assert_int_not_equal(finish(pair->b, &receive).code, OMX_SUCCESS);
+	mock_fail_no_more();
+	send_tag(pair->a, pair->to_b, 2, 1000);
+	assert_int_equal(receive_tag(pair->b, 2, 1000).code, OMX_SUCCESS);
+}
+
 /* Too many unfinished requests: that is nothing that regions occupy. */
 static void busy_does_not_evict(void **state)
 {
@@ -136,6 +176,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		pair_test(shortage_evicts),
+		pair_test(eager_waits_for_memory),
+		pair_test(eager_gives_up),
 		pair_test(busy_does_not_evict),
 		pair_test(shortage_with_nothing_to_evict),
 		pair_test(shortage_ends),
