@@ -60,28 +60,32 @@ static struct omx_pull *next_waiting(struct omx_pull_scheduler *pulls)
 	return pull;
 }
 
-/* Lets the first of the waiting ask that still can.  True: try another. */
+/*
+ * Lets the first of the waiting ask.  True: try another, since this one has
+ * ended, or has nothing to ask any more: a frame or its timer made it ask
+ * meanwhile, or its pages are gone.  One that has to wait again ends the round.
+ */
 static bool let_one_ask(struct omx_pull_scheduler *pulls)
 {
 	struct sk_buff_head out;
 	struct omx_pull *pull;
-	bool gone;
+	bool idle;
 
 	rcu_read_lock();	/* it may end meanwhile */
 	pull = next_waiting(pulls);
-	gone = pull;
+	idle = pull;
 	if (pull) {
 		__skb_queue_head_init(&out);
 		spin_lock_bh(&pull->lock);
 		if (pull->state == OMX_PULL_ACTIVE) {
-			gone = false;
 			omx_pull_ask(pull, omx_pull_now_us(), &out);
+			idle = skb_queue_empty(&out) && list_empty(&pull->in_schedule);
 		}
 		spin_unlock_bh(&pull->lock);
 		omx_channel_xmit(pull->ch, &out);
 	}
 	rcu_read_unlock();
-	return gone;
+	return idle;
 }
 
 void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls)
