@@ -41,10 +41,10 @@ struct omx_partial {
 };
 
 struct omx_channel {
+	u32 id;				/* first: see table.h */
 	struct hlist_node by_peer;
 	struct list_head by_host;	/* ep->channels_lock */
 	struct omx_host *host;
-	u32 id;
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_endpoint *ep;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/kernel.h>
 #include <linux/slab.h>
 
 #include "table.h"
@@ -16,13 +17,12 @@ void omx_table_init(struct omx_table *table)
 	spin_lock_init(&table->lock);
 	RCU_INIT_POINTER(table->slots, NULL);
 	table->count = 0;
-	table->hint = 0;
-	table->generation = 1;
+	table->last = 0;
 }
 
 void omx_table_destroy(struct omx_table *table)
 {
-	kfree(rcu_dereference_protected(table->slots, true));
+	kvfree(rcu_dereference_protected(table->slots, true));
 	RCU_INIT_POINTER(table->slots, NULL);
 }
 
@@ -32,27 +32,50 @@ static struct omx_table_slots *slots_locked(struct omx_table *table)
 					 lockdep_is_held(&table->lock));
 }
 
+static u32 number_of(const void *object)
+{
+	return *(const u32 *)object;
+}
+
+/* Where the object with this number is, if there is one. */
+static void __rcu **place_of(struct omx_table_slots *slots, u32 id)
+{
+	return &slots->slot[id & (slots->size - 1)];
+}
+
 static bool is_full(struct omx_table *table)
 {
 	struct omx_table_slots *slots = slots_locked(table);
 
-	return !slots || table->count == slots->size;
+	/* With few free slots the search for one would be long. */
+	return !slots || table->count >= slots->size - slots->size / 8;
 }
 
-/* Puts the copied, doubled array in place unless somebody else did. */
+/* No two meet in the larger array that have not in the smaller one. */
+static void copy_slots(struct omx_table *table, struct omx_table_slots *new,
+		       struct omx_table_slots *old)
+{
+	void *object;
+	u32 i;
+
+	for (i = 0; i < old->size; i++) {
+		object = rcu_dereference_protected(old->slot[i],
+						   lockdep_is_held(&table->lock));
+		if (object)
+			RCU_INIT_POINTER(*place_of(new, number_of(object)), object);
+	}
+}
+
+/* Puts the larger array in place.  Readers of the old one still find all. */
 static void replace_slots(struct omx_table *table, struct omx_table_slots *new)
 {
 	struct omx_table_slots *old = slots_locked(table);
-	u32 i;
 
-	for (i = 0; old && i < old->size; i++)
-		RCU_INIT_POINTER(new->slot[i],
-				 rcu_dereference_protected(old->slot[i],
-						lockdep_is_held(&table->lock)));
-	table->hint = old ? old->size : 0;
+	if (old)
+		copy_slots(table, new, old);
 	rcu_assign_pointer(table->slots, new);
 	if (old)
-		kfree_rcu(old, rcu);
+		kvfree_rcu(old, rcu);
 }
 
 static int grow(struct omx_table *table, u32 size, gfp_t gfp)
@@ -61,37 +84,30 @@ static int grow(struct omx_table *table, u32 size, gfp_t gfp)
 
 	if (size > OMX_TABLE_SLOTS_MAX)
 		return -ENOSPC;
-	new = kzalloc(struct_size(new, slot, size), gfp | __GFP_NOWARN);
+	new = kvzalloc(struct_size(new, slot, size), gfp | __GFP_NOWARN);
 	if (!new)
 		return -ENOMEM;
 	new->size = size;
 
 	spin_lock_bh(&table->lock);
+	/* Somebody else may have been faster, or made room. */
 	if (is_full(table) &&
 	    (!slots_locked(table) || slots_locked(table)->size < size)) {
 		replace_slots(table, new);
 		new = NULL;
 	}
 	spin_unlock_bh(&table->lock);
-	kfree(new);
+	kvfree(new);
 	return 0;
 }
 
-static u32 free_slot(struct omx_table *table, struct omx_table_slots *slots)
+static u32 next_number(struct omx_table *table, struct omx_table_slots *slots)
 {
-	u32 i = table->hint;
-
-	while (rcu_access_pointer(slots->slot[i & (slots->size - 1)]))
-		i++;
-	table->hint = i + 1;
-	return i & (slots->size - 1);
-}
-
-static u32 next_generation(struct omx_table *table)
-{
-	if (++table->generation >> (32 - OMX_TABLE_SLOT_BITS))
-		table->generation = 1;
-	return table->generation << OMX_TABLE_SLOT_BITS;
+	do {
+		table->last++;
+	} while (!table->last || table->last == U32_MAX ||
+		 rcu_access_pointer(*place_of(slots, table->last)));
+	return table->last;
 }
 
 int omx_table_add(struct omx_table *table, void *object, u32 *id, gfp_t gfp)
@@ -111,72 +127,67 @@ int omx_table_add(struct omx_table *table, void *object, u32 *id, gfp_t gfp)
 		spin_lock_bh(&table->lock);
 	}
 	slots = slots_locked(table);
-	*id = next_generation(table) | free_slot(table, slots);
-	table->count++;
-	/* The number, usually inside the object, is complete before it is found. */
-	rcu_assign_pointer(slots->slot[*id & (OMX_TABLE_SLOTS_MAX - 1)], object);
+	*id = next_number(table, slots);
+	WRITE_ONCE(table->count, table->count + 1);
+	/* The number is complete before the object is found. */
+	rcu_assign_pointer(*place_of(slots, *id), object);
 	spin_unlock_bh(&table->lock);
 	return 0;
 }
 
+static void *object_locked(struct omx_table *table, u32 id)
+{
+	struct omx_table_slots *slots = slots_locked(table);
+
+	return slots ? rcu_dereference_protected(*place_of(slots, id),
+						 lockdep_is_held(&table->lock)) : NULL;
+}
+
+static void clear(struct omx_table *table, u32 id)
+{
+	lockdep_assert_held(&table->lock);
+	RCU_INIT_POINTER(*place_of(slots_locked(table), id), NULL);
+	WRITE_ONCE(table->count, table->count - 1);
+}
+
 void *omx_table_pop(struct omx_table *table, u32 id)
 {
-	u32 index = id & (OMX_TABLE_SLOTS_MAX - 1);
-	struct omx_table_slots *slots;
-	void *object = NULL;
+	void *object;
 
 	spin_lock_bh(&table->lock);
-	slots = slots_locked(table);
-	if (slots && index < slots->size)
-		object = rcu_dereference_protected(slots->slot[index],
-						   lockdep_is_held(&table->lock));
-	if (object && *(u32 *)object == id) {
-		RCU_INIT_POINTER(slots->slot[index], NULL);
-		table->count--;
-	} else {
+	object = object_locked(table, id);
+	if (object && number_of(object) == id)
+		clear(table, id);
+	else
 		object = NULL;
-	}
 	spin_unlock_bh(&table->lock);
 	return object;
 }
 
 bool omx_table_take(struct omx_table *table, u32 id, const void *object)
 {
-	u32 index = id & (OMX_TABLE_SLOTS_MAX - 1);
-	struct omx_table_slots *slots;
-	bool taken = false;
+	bool taken;
 
 	spin_lock_bh(&table->lock);
-	slots = slots_locked(table);
-	if (slots && index < slots->size &&
-	    rcu_access_pointer(slots->slot[index]) == object) {
-		RCU_INIT_POINTER(slots->slot[index], NULL);
-		table->count--;
-		taken = true;
-	}
+	taken = object_locked(table, id) == object;
+	if (taken)
+		clear(table, id);
 	spin_unlock_bh(&table->lock);
 	return taken;
 }
 
 void omx_table_remove(struct omx_table *table, u32 id)
 {
-	struct omx_table_slots *slots;
-
 	spin_lock_bh(&table->lock);
-	slots = slots_locked(table);
-	RCU_INIT_POINTER(slots->slot[id & (OMX_TABLE_SLOTS_MAX - 1)], NULL);
-	table->count--;
+	clear(table, id);
 	spin_unlock_bh(&table->lock);
 }
 
 void *omx_table_find(struct omx_table *table, u32 id)
 {
 	struct omx_table_slots *slots = rcu_dereference(table->slots);
-	u32 slot = id & (OMX_TABLE_SLOTS_MAX - 1);
 
-	if (!slots || slot >= slots->size)
-		return NULL;
-	return rcu_dereference(slots->slot[slot]);
+	return slots ? rcu_dereference(*place_of(slots, id)) : NULL;
 }
 
 void *omx_table_next(struct omx_table *table, u32 *slot)
@@ -184,9 +195,11 @@ void *omx_table_next(struct omx_table *table, u32 *slot)
 	struct omx_table_slots *slots;
 	void *object = NULL;
 
+	if (!READ_ONCE(table->count))
+		return NULL;
 	spin_lock_bh(&table->lock);
 	slots = slots_locked(table);
-	while (slots && !object && *slot < slots->size)
+	while (!object && *slot < slots->size)
 		object = rcu_dereference_protected(slots->slot[(*slot)++],
 						   lockdep_is_held(&table->lock));
 	spin_unlock_bh(&table->lock);

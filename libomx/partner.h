@@ -18,10 +18,10 @@ struct omx__request;
 #define NO_CHANNEL	0xffffffffu
 
 /*
- * Numbers of channels are hashed by their low bits.  With a driver that
- * counts slots there, and generations above, no two live ones meet.
+ * Numbers of channels, which count up, are hashed by their low bits.  As many as
+ * an endpoint may have channels: the driver gives no two live ones with the same.
  */
-#define CHANNEL_SLOTS	(1u << 16)
+#define CHANNEL_SLOTS	8192u
 
 enum partner_state {
 	PARTNER_IDLE,	/* ourselves, before the first message */

@@ -4,9 +4,11 @@
 #include "mock.h"
 #include "table.c"
 
-#define GENERATIONS	65535
+#define FULL	(FIRST_SIZE - FIRST_SIZE / 8)	/* what the first array holds */
 
 static struct omx_table table;
+/* Nothing but their numbers. */
+static u32 objects[OMX_TABLE_MAX + 1];
 
 static int setup(void **state)
 {
@@ -26,19 +28,19 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Objects are never looked into: any address that is not NULL will do. */
 static void *object(u32 i)
 {
-	return (void *)(uintptr_t)(0x1000 + 16 * (u64)i);
+	return &objects[i];
 }
 
 static u32 add(void *what)
 {
-	u32 id = 0;
+	u32 *id = what;
 
-	assert_int_equal(omx_table_add(&table, what, &id, GFP_KERNEL), 0);
-	assert_int_not_equal(id, 0);
-	return id;
+	assert_int_equal(omx_table_add(&table, what, id, GFP_KERNEL), 0);
+	assert_int_not_equal(*id, 0);
+	assert_int_not_equal(*id, U32_MAX);
+	return *id;
 }
 
 static void *find(u32 id)
@@ -53,7 +55,7 @@ static void *find(u32 id)
 
 static u32 slot_of(u32 id)
 {
-	return id & (OMX_TABLE_SLOTS_MAX - 1);
+	return id & (table.slots->size - 1);
 }
 
 /* ---- one object ---- */
@@ -80,10 +82,10 @@ static void add__then_find_and_remove(void **state)
 	(void)state;
 	assert_ptr_equal(find(id), object(7));
 	assert_int_equal(table.count, 1);
-	/* Same slot, other generation: for the caller to compare. */
-	assert_ptr_equal(find(id ^ 1u << OMX_TABLE_SLOT_BITS), object(7));
+	/* Another number of the same slot: for the caller to compare. */
+	assert_ptr_equal(find(id + FIRST_SIZE), object(7));
 	assert_null(find(id ^ 1));
-	assert_null(find(id | (OMX_TABLE_SLOTS_MAX - 1)));
+	assert_null(find(id + FIRST_SIZE - 1));
 	omx_table_remove(&table, id);
 	assert_null(find(id));
 	assert_int_equal(table.count, 0);
@@ -96,7 +98,7 @@ static void take__true_for_one_caller(void **state)
 	(void)state;
 	assert_false(omx_table_take(&table, id, object(2)));
 	assert_false(omx_table_take(&table, id ^ 1, object(1)));
-	assert_false(omx_table_take(&table, id | 0xffff, object(1)));
+	assert_false(omx_table_take(&table, id + FIRST_SIZE - 1, object(1)));
 	assert_ptr_equal(find(id), object(1));
 	assert_true(omx_table_take(&table, id, object(1)));
 	assert_false(omx_table_take(&table, id, object(1)));
@@ -117,7 +119,9 @@ static void take__not_the_successor_in_the_slot(void **state)
 	}
 	assert_int_not_equal(new, old);
 	assert_false(omx_table_take(&table, old, object(0)));
+	assert_null(omx_table_pop(&table, old));
 	assert_ptr_equal(find(new), object(i - 1));
+	assert_ptr_equal(omx_table_pop(&table, new), object(i - 1));
 }
 
 /* ---- many ---- */
@@ -136,7 +140,7 @@ static void next__in_order_of_slots(void **state)
 		assert_true(slot > last);
 		last = slot;
 		seen++;
-		i = ((uintptr_t)found - 0x1000) / 16;
+		i = (u32 *)found - objects;
 		assert_int_not_equal(i % 3, 0);
 		assert_int_equal(slot_of(id[i]) + 1, slot);
 		/* Owners empty a table this way. */
@@ -184,261 +188,238 @@ static void random__like_a_model(void **state)
 
 /* ---- numbers ---- */
 
-struct birth {
-	u32 id;
-	u32 at;
-};
-
-static int compare_births(const void *a, const void *b)
+/* Whatever is in use: a number comes back when all others have been given. */
+static void id__counts_up(void **state)
 {
-	const struct birth *x = a, *y = b;
+	static bool used[MODEL];
+	u32 last = 0, id, i, step;
 
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->at < y->at ? -1 : 1;
-}
-
-/* Adds n times, `vacant` slots of 64 being free, and looks for ids that recur. */
-static u32 shortest_recurrence(u32 vacant, u32 n)
-{
-	struct birth *birth = malloc(n * sizeof(*birth));
-	u32 *alive = calloc(vacant, sizeof(*alive));
-	u32 i, shortest = UINT32_MAX;
-
-	for (i = 0; i < 64 - vacant; i++)
-		add(object(i));
-	for (i = 0; i < n; i++) {
-		u32 victim = i % vacant;
-
-		if (alive[victim])
-			omx_table_remove(&table, alive[victim]);
-		alive[victim] = birth[i].id = add(object(100 + i));
-		birth[i].at = i;
+	(void)state;
+	memset(used, 0, sizeof(used));
+	random_seed(3);
+	for (step = 0; step < 200000; step++) {
+		i = random_below(MODEL);
+		if (used[i]) {
+			omx_table_remove(&table, objects[i]);
+		} else {
+			id = add(object(i));
+			assert_true(id > last && id - last <= table.slots->size);
+			last = id;
+		}
+		used[i] = !used[i];
 	}
-	assert_int_equal(table.count, 64);
-	qsort(birth, n, sizeof(*birth), compare_births);
-	for (i = 1; i < n; i++)
-		if (birth[i].id == birth[i - 1].id)
-			if (birth[i].at - birth[i - 1].at < shortest)
-				shortest = birth[i].at - birth[i - 1].at;
-	free(birth);
-	free(alive);
-	return shortest;
 }
 
-static void id__comes_back_after_all_generations(void **state)
+static void id__never_what_means_something_else(void **state)
 {
-	(void)state;
-	/* The worst case: one free slot, taken again and again. */
-	assert_int_equal(shortest_recurrence(1, 3 * GENERATIONS), GENERATIONS);
-}
-
-static void id__wanders_through_free_slots(void **state)
-{
-	(void)state;
-	assert_true(shortest_recurrence(4, 3 * GENERATIONS) >= GENERATIONS);
-}
-
-static void id__never_0_when_the_generation_wraps(void **state)
-{
-	u32 i, id, slot_0 = 0;
+	u32 i;
 
 	(void)state;
-	for (i = 0; i < 5 * GENERATIONS; i++) {
-		id = add(object(i));
-		slot_0 += !slot_of(id);
-		assert_int_not_equal(id >> OMX_TABLE_SLOT_BITS, 0);
-		omx_table_remove(&table, id);
-	}
-	assert_true(slot_0 > 1000);
+	table.last = U32_MAX - 20;
+	for (i = 0; i < 40; i++)
+		add(object(i));		/* looks itself */
+	assert_true(objects[0] > objects[39]);
+	for (i = 0; i < 40; i++)
+		assert_ptr_equal(find(objects[i]), object(i));
 }
 
 /* ---- growing ---- */
 
 static void grow__up_to_the_limit(void **state)
 {
-	static u32 id[OMX_TABLE_SLOTS_MAX];
-	static bool used[OMX_TABLE_SLOTS_MAX];
-	u32 i, extra = 12345;
+	u32 i, extra = 12345, id;
 
 	(void)state;
-	memset(used, 0, sizeof(used));
-	for (i = 0; i < OMX_TABLE_SLOTS_MAX; i++) {
-		id[i] = add(object(i));
-		assert_false(used[slot_of(id[i])]);
-		used[slot_of(id[i])] = true;
-		if ((i & (i + 1)) == 0)		/* full: the next add grows */
+	for (i = 0; i < OMX_TABLE_MAX; i++) {
+		add(object(i));
+		if ((i & (i - 1)) == 0)
 			mock_grace_period();
 	}
 	assert_int_equal(omx_table_add(&table, object(i), &extra, GFP_KERNEL),
 			 -ENOSPC);
 	assert_int_equal(extra, 12345);
-	assert_int_equal(table.count, OMX_TABLE_SLOTS_MAX);
-	for (i = 0; i < OMX_TABLE_SLOTS_MAX; i++)
-		assert_ptr_equal(find(id[i]), object(i));
+	assert_int_equal(table.count, OMX_TABLE_MAX);
+	assert_int_equal(table.slots->size, OMX_TABLE_SLOTS_MAX);
+	for (i = 0; i < OMX_TABLE_MAX; i++)
+		assert_ptr_equal(find(objects[i]), object(i));
 
-	omx_table_remove(&table, id[4711]);
-	extra = add(object(1));
-	assert_int_equal(slot_of(extra), slot_of(id[4711]));
+	id = objects[4711];
+	omx_table_remove(&table, id);
+	add(object(4711));
+	assert_true(objects[4711] > id);
 	assert_int_equal(omx_table_add(&table, object(i), &extra, GFP_KERNEL),
 			 -ENOSPC);
 }
 
 static void grow__out_of_memory(void **state)
 {
-	u32 id[65], i;
+	u32 i;
 
 	(void)state;
 	mock_fail_allocations(1);
-	assert_int_equal(omx_table_add(&table, object(0), &id[0], GFP_ATOMIC),
+	assert_int_equal(omx_table_add(&table, object(0), object(0), GFP_ATOMIC),
 			 -ENOMEM);
 	assert_int_equal(table.count, 0);
-	for (i = 0; i < 64; i++)
-		id[i] = add(object(i));
+	for (i = 0; i < FULL; i++)
+		add(object(i));
 	mock_fail_allocations(1);
-	assert_int_equal(omx_table_add(&table, object(64), &id[64], GFP_ATOMIC),
+	assert_int_equal(omx_table_add(&table, object(FULL), object(FULL), GFP_ATOMIC),
 			 -ENOMEM);
-	assert_int_equal(table.count, 64);
-	id[64] = add(object(64));
-	for (i = 0; i < 65; i++)
-		assert_ptr_equal(find(id[i]), object(i));
+	assert_int_equal(table.count, FULL);
+	add(object(FULL));
+	for (i = 0; i <= FULL; i++)
+		assert_ptr_equal(find(objects[i]), object(i));
 }
 
 /* Somebody who looked the array up before it grew may read on. */
 static void grow__leaves_the_old_array_to_readers(void **state)
 {
 	struct omx_table_slots *old;
-	u32 id[65], i;
+	u32 i;
 
 	(void)state;
-	for (i = 0; i < 64; i++)
-		id[i] = add(object(i));
+	for (i = 0; i < FULL; i++)
+		add(object(i));
 	old = table.slots;
-	id[64] = add(object(64));
+	add(object(FULL));
 	assert_ptr_not_equal(table.slots, old);
 	assert_int_equal(mock_allocations(), 2);
-	for (i = 0; i < 64; i++)
-		assert_ptr_equal(old->slot[slot_of(id[i])], object(i));
+	for (i = 0; i < FULL; i++)
+		assert_ptr_equal(*place_of(old, objects[i]), object(i));
 	mock_grace_period();
 	assert_int_equal(mock_allocations(), 1);
 }
 
-static u32 others[256];
+/* Each object moves, or not, by a bit of its number; the next numbers go on. */
+static void grow__with_holes(void **state)
+{
+	u32 i, last;
+
+	(void)state;
+	for (i = 0; i < 500; i++)
+		add(object(i));
+	for (i = 0; i < 500; i++)
+		if (i % 7)
+			omx_table_remove(&table, objects[i]);
+	for (i = 500; i < 2000; i++) {
+		last = objects[i - 1];
+		assert_true(add(object(i)) > last);
+	}
+	for (i = 0; i < 2000; i++)
+		if (i % 7 == 0 || i >= 500)
+			assert_ptr_equal(find(objects[i]), object(i));
+}
+
+static void other_cpu_adds(u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		add(object(1000 + i));
+}
 
 static void other_cpu_adds_one(void)
 {
-	others[0] = add(object(1000));
+	other_cpu_adds(1);
 }
 
 static void other_cpu_adds_200(void)
 {
-	u32 i;
-
-	for (i = 0; i < 200; i++)
-		others[i] = add(object(1000 + i));
+	other_cpu_adds(200);
 }
 
-static void other_cpu_adds_64(void)
+static void other_cpu_adds_56(void)
 {
-	u32 i;
-
-	for (i = 0; i < 64; i++)
-		others[i] = add(object(1000 + i));
+	other_cpu_adds(FULL);
 }
 
-static void other_cpu_adds_256(void)
+static void other_cpu_adds_224(void)
 {
-	u32 i;
-
-	for (i = 0; i < 256; i++)
-		others[i] = add(object(1000 + i));
+	other_cpu_adds(4 * FULL);
 }
 
 static void other_cpu_removes_one(void)
 {
-	omx_table_remove(&table, others[0]);
+	omx_table_remove(&table, objects[1000]);
+}
+
+static void add_many(u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		add(object(i));
+}
+
+static void expect(u32 first, u32 count)
+{
+	u32 i;
+
+	for (i = first; i < first + count; i++)
+		assert_ptr_equal(find(objects[i]), object(i));
 }
 
 static void grow__meanwhile_another_cpu_grew_it(void **state)
 {
-	u32 id[65], i;
-
 	(void)state;
-	for (i = 0; i < 64; i++)
-		id[i] = add(object(i));
+	add_many(FULL);
 	mock_on_allocation(other_cpu_adds_one);
-	id[64] = add(object(64));
-	assert_int_equal(table.count, 66);
-	assert_ptr_equal(find(others[0]), object(1000));
-	for (i = 0; i < 65; i++)
-		assert_ptr_equal(find(id[i]), object(i));
+	add(object(FULL));
+	assert_int_equal(table.count, FULL + 2);
+	expect(1000, 1);
+	expect(0, FULL + 1);
 	mock_grace_period();
 	assert_int_equal(mock_allocations(), 1);
 }
 
 static void grow__meanwhile_another_cpu_grew_it_further(void **state)
 {
-	u32 id[65], i;
-
 	(void)state;
-	for (i = 0; i < 64; i++)
-		id[i] = add(object(i));
+	add_many(FULL);
 	mock_on_allocation(other_cpu_adds_200);
-	id[64] = add(object(64));
-	assert_int_equal(table.count, 265);
-	for (i = 0; i < 200; i++)
-		assert_ptr_equal(find(others[i]), object(1000 + i));
-	for (i = 0; i < 65; i++)
-		assert_ptr_equal(find(id[i]), object(i));
+	add(object(FULL));
+	assert_int_equal(table.count, FULL + 201);
+	expect(1000, 200);
+	expect(0, FULL + 1);
 }
 
 static void grow__meanwhile_another_cpu_filled_one_as_large(void **state)
 {
-	u32 id[65], i;
-
 	(void)state;
-	for (i = 0; i < 64; i++)
-		id[i] = add(object(i));
-	mock_on_allocation(other_cpu_adds_64);
-	id[64] = add(object(64));
-	assert_int_equal(table.count, 129);
-	assert_int_equal(table.slots->size, 256);
-	/* 64 and 128 wait for their readers; our own 128 was not needed. */
+	add_many(FULL);
+	mock_on_allocation(other_cpu_adds_56);
+	add(object(FULL));
+	assert_int_equal(table.count, 2 * FULL + 1);
+	assert_int_equal(table.slots->size, 4 * FIRST_SIZE);
+	/* Two smaller ones wait for their readers; the one that came late was not needed. */
 	assert_int_equal(mock_allocations(), 3);
-	for (i = 0; i < 65; i++)
-		assert_ptr_equal(find(id[i]), object(i));
-	for (i = 0; i < 64; i++)
-		assert_ptr_equal(find(others[i]), object(1000 + i));
+	expect(1000, FULL);
+	expect(0, FULL + 1);
 }
 
 /* Ours is smaller than theirs, and theirs is full as well. */
 static void grow__meanwhile_another_cpu_filled_a_larger_one(void **state)
 {
-	u32 id, i;
-
 	(void)state;
-	mock_on_allocation(other_cpu_adds_256);
-	id = add(object(1));
-	assert_int_equal(table.count, 257);
-	assert_int_equal(table.slots->size, 512);
-	assert_ptr_equal(find(id), object(1));
-	for (i = 0; i < 256; i++)
-		assert_ptr_equal(find(others[i]), object(1000 + i));
+	mock_on_allocation(other_cpu_adds_224);
+	add(object(1));
+	assert_int_equal(table.count, 4 * FULL + 1);
+	assert_int_equal(table.slots->size, 8 * FIRST_SIZE);
+	expect(1, 1);
+	expect(1000, 4 * FULL);
 }
 
 static void grow__meanwhile_another_cpu_made_room(void **state)
 {
-	u32 id, i;
-
 	(void)state;
-	others[0] = add(object(0));
-	for (i = 1; i < 64; i++)
-		add(object(i));
+	add_many(FULL - 1);
+	add(object(1000));
 	mock_on_allocation(other_cpu_removes_one);
-	id = add(object(64));
-	assert_int_equal(slot_of(id), slot_of(others[0]));
-	assert_int_equal(table.count, 64);
+	add(object(FULL));
+	assert_int_equal(table.slots->size, FIRST_SIZE);
 	assert_int_equal(mock_allocations(), 1);
+	expect(0, FULL - 1);
+	expect(FULL, 1);
 }
 
 #define TABLE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -452,12 +433,12 @@ int main(void)
 		TABLE_TEST(take__not_the_successor_in_the_slot),
 		TABLE_TEST(next__in_order_of_slots),
 		TABLE_TEST(random__like_a_model),
-		TABLE_TEST(id__comes_back_after_all_generations),
-		TABLE_TEST(id__wanders_through_free_slots),
-		TABLE_TEST(id__never_0_when_the_generation_wraps),
+		TABLE_TEST(id__counts_up),
+		TABLE_TEST(id__never_what_means_something_else),
 		TABLE_TEST(grow__up_to_the_limit),
 		TABLE_TEST(grow__out_of_memory),
 		TABLE_TEST(grow__leaves_the_old_array_to_readers),
+		TABLE_TEST(grow__with_holes),
 		TABLE_TEST(grow__meanwhile_another_cpu_grew_it),
 		TABLE_TEST(grow__meanwhile_another_cpu_grew_it_further),
 		TABLE_TEST(grow__meanwhile_another_cpu_filled_one_as_large),

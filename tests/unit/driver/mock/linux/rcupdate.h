@@ -18,6 +18,7 @@ void mock_free_later(struct rcu_head *head, void *object);
 #define rcu_access_pointer(p)		(p)
 #define rcu_assign_pointer(p, v)	((p) = (v))
 #define RCU_INIT_POINTER(p, v)		((p) = (v))
+#define kvfree_rcu		kfree_rcu
 #define kfree_rcu(p, member)		mock_free_later(&(p)->member, (p))
 
 #endif

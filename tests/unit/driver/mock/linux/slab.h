@@ -16,4 +16,7 @@
 void *kzalloc(size_t size, gfp_t gfp);
 void kfree(const void *p);
 
+#define kvzalloc	kzalloc
+#define kvfree		kfree
+
 #endif

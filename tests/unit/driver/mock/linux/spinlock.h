@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+void mock_require(bool condition, const char *what);
+
 typedef struct {
 	bool held;
 } spinlock_t;
@@ -14,5 +16,7 @@ void spin_lock_bh(spinlock_t *lock);
 void spin_unlock_bh(spinlock_t *lock);
 
 #define lockdep_is_held(lock)	((lock)->held)
+#define lockdep_assert_held(lock) \
+	mock_require((lock)->held, "lock not held: " #lock)
 
 #endif
