@@ -3,6 +3,7 @@
  * Channels: finding, making, giving up, freeing them.
  */
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -456,12 +457,44 @@ static void say_closed(struct omx_channel *ch)
 	omx_packet_xmit(ch->ep->iface, skb);
 }
 
+/*
+ * A program that exits has its endpoints closed one after the other: they share
+ * the time that one has.  With several that exit at once, each may have more.
+ */
+static unsigned long end_for_exiting(unsigned long end)
+{
+	static DEFINE_SPINLOCK(lock);
+	static unsigned long shared_end;
+	static u64 program;		/* when it was started, ns */
+	u64 started = current->group_leader->start_boottime;
+
+	spin_lock(&lock);
+	if (program != started) {
+		program = started;
+		shared_end = end;
+	}
+	end = shared_end;
+	spin_unlock(&lock);
+	return end;
+}
+
+/* Nobody waits for the last words of a program that was killed. */
+static bool is_killed(void)
+{
+	const struct signal_struct *program = current->signal;
+
+	return READ_ONCE(program->flags) & SIGNAL_GROUP_EXIT &&
+	       READ_ONCE(program->group_exit_code) & 0x7f;
+}
+
 void omx_channels_linger(struct omx_endpoint *ep)
 {
-	unsigned long until = jiffies + min_t(unsigned long, LINGER, ep->timeout);
+	unsigned long end = jiffies + min_t(unsigned long, LINGER, ep->timeout);
 
-	while (!omx_endpoint_is_dead(ep) && is_draining(ep) &&
-	       time_before(jiffies, until))
+	if (current->flags & PF_EXITING)
+		end = end_for_exiting(end);
+	while (!omx_endpoint_is_dead(ep) && !is_killed() && is_draining(ep) &&
+	       time_before(jiffies, end))
 		schedule_timeout_uninterruptible(LINGER_STEP);
 }
 

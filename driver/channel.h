@@ -117,7 +117,10 @@ static inline u64 omx_channel_now_us(void)
 /* ---- channel.c: process context ---- */
 long omx_channel_info(struct omx_endpoint *ep, void __user *arg);
 long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg);
-/* Waits a moment for what was sent to be acknowledged. */
+/*
+ * Waits a moment for what was sent to be acknowledged: not if the program was
+ * killed, and not longer for all endpoints of one that exits.
+ */
 void omx_channels_linger(struct omx_endpoint *ep);
 void omx_channels_say_closed(struct omx_endpoint *ep);
 void omx_channels_destroy(struct omx_endpoint *ep);
