@@ -117,13 +117,29 @@ void omx__pull_again(struct omx__request *req)
 	start(req);
 }
 
+/* Without a request, which is needed only to try again. */
+static cold void discard_at_once(struct omx__endpoint *ep, struct partner *partner,
+				 const struct arrival *arrival)
+{
+	struct omx__request req = {
+		.ep = ep,
+		.partner = partner,
+		.remote_message = arrival->remote_message,
+		.status.msg_length = arrival->length,
+	};
+
+	send_pull(&req, 0, OMX_STATUS_OK);
+}
+
 void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,
 		       const struct arrival *arrival)
 {
 	struct omx__request *req = omx__request_alloc(ep, REQUEST_RECV, NULL);
 
-	if (!req)
-		return;		/* the sender's timeout has to do */
+	if (!req) {
+		discard_at_once(ep, partner, arrival);
+		return;
+	}
 	req->zombie = true;
 	req->status.match_info = arrival->match_info;
 	req->status.msg_length = arrival->length;
