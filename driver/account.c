@@ -32,15 +32,17 @@ struct levels {
 static const struct levels user_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_SEND]	= { 6, 5 },
 	[OMX_ACCOUNT_RECEIVE]	= { 8, 7 },
+	[OMX_ACCOUNT_REGION]	= { 5, 5 },
 };
 
 static const struct levels group_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_SEND]	= { 4, 3 },
 	[OMX_ACCOUNT_RECEIVE]	= { 6, 5 },
+	[OMX_ACCOUNT_REGION]	= { 4, 4 },
 };
 
 static DEFINE_MUTEX(accounts_lock);	/* outside of account->lock */
-static LIST_HEAD(accounts);		/* those with endpoints */
+static LIST_HEAD(accounts);		/* those with endpoints, or with charges left of them */
 
 /* ---- the limits ---- */
 
@@ -145,10 +147,26 @@ static noinline void tell_those_who_wait(struct omx_account *account)
 
 void omx_account_uncharge(struct omx_account *account, unsigned long bytes)
 {
+	rcu_read_lock();	/* pairs with free_accounts(): this may be the last charge */
 	atomic_long_sub_return(bytes, &account->memory);
 	/* Its barrier pairs with omx_account_wait(): one of us sees the other. */
 	if (unlikely(READ_ONCE(account->waiting)))
 		tell_those_who_wait(account);
+	rcu_read_unlock();
+}
+
+void *omx_account_alloc(struct omx_account *user, size_t size)
+{
+	void *object = kzalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (object)
+		omx_account_charge(user, ksize(object));
+	return object;
+}
+
+void omx_account_uncharge_object(struct omx_account *user, const void *object)
+{
+	omx_account_uncharge(user, ksize(object));
 }
 
 void omx_account_wait(struct omx_account *account, enum omx_account_use use)
@@ -285,37 +303,53 @@ static bool may_open(const struct omx_account *account, unsigned long endpoint_b
 	       (account->endpoints + 1) * endpoint_bytes <= RINGS_MAX * user_eighth();
 }
 
-/* After the last endpoint nobody is left who could queue its work. */
-static void free_unless_used(struct omx_account *account)
+/* Those that were not used when the lock was held, moved to a list of their own. */
+static void free_accounts(struct list_head *unused)
 {
-	lockdep_assert_held(&accounts_lock);
-	if (account->endpoints)
+	struct omx_account *account, *next;
+
+	if (list_empty(unused))
 		return;
-	list_del(&account->in_all);
-	cancel_delayed_work_sync(&account->review);
-	WARN_ON_ONCE(atomic_long_read(&account->memory));
-	mutex_destroy(&account->lock);
-	if (account->sk)
-		omx_group_close(account->sk);
-	kfree(account);
+	/* Who took the last charge away may look at it still, and queue its work. */
+	synchronize_rcu();
+	list_for_each_entry_safe(account, next, unused, in_all) {
+		cancel_delayed_work_sync(&account->review);
+		mutex_destroy(&account->lock);
+		if (account->sk)
+			omx_group_close(account->sk);
+		kfree(account);
+	}
+}
+
+/* What its endpoints leave behind for others to free keeps an account. */
+static void collect_unused(struct list_head *unused)
+{
+	struct omx_account *account, *next;
+
+	lockdep_assert_held(&accounts_lock);
+	list_for_each_entry_safe(account, next, &accounts, in_all)
+		if (!account->endpoints && !atomic_long_read(&account->memory))
+			list_move(&account->in_all, unused);
 }
 
 struct omx_account *omx_account_get(unsigned long endpoint_bytes)
 {
 	struct omx_account *account;
+	LIST_HEAD(unused);
 
 	mutex_lock(&accounts_lock);
 	account = account_of_user(current_uid());
 	if (!account) {
 		account = ERR_PTR(-ENOMEM);
 	} else if (!may_open(account, endpoint_bytes)) {
-		free_unless_used(account);
 		account = ERR_PTR(-EDQUOT);
 	} else {
 		account->endpoints++;
 		omx_account_charge(account, endpoint_bytes);
 	}
+	collect_unused(&unused);
 	mutex_unlock(&accounts_lock);
+	free_accounts(&unused);
 	return account;
 }
 
@@ -338,12 +372,26 @@ struct omx_account *omx_account_get_group(const struct sock *sk, unsigned long e
 
 void omx_account_put(struct omx_account *account, unsigned long endpoint_bytes)
 {
+	LIST_HEAD(unused);
+
 	if (account->sk)
 		add_rings(account, -(long)endpoint_bytes);
 	else
 		omx_account_uncharge(account, endpoint_bytes);
 	mutex_lock(&accounts_lock);
 	account->endpoints--;
-	free_unless_used(account);
+	collect_unused(&unused);
 	mutex_unlock(&accounts_lock);
+	free_accounts(&unused);
+}
+
+void omx_account_exit(void)
+{
+	LIST_HEAD(unused);
+
+	mutex_lock(&accounts_lock);
+	collect_unused(&unused);
+	WARN_ON_ONCE(!list_empty(&accounts));
+	mutex_unlock(&accounts_lock);
+	free_accounts(&unused);
 }

@@ -15,15 +15,21 @@
  * received belongs to the owner of the receiving endpoint.  Endpoints reserve
  * in steps what they are charged (budget.h): reservations are what is counted.
  *
+ * What a program asks for (regions, large sends, pulls, connects, and the notes
+ * that tell how these end) is charged to the user one by one, by what the
+ * allocator gives, until it is freed, which may be after its endpoint.  The
+ * kernel itself charges the group for it (GFP_KERNEL_ACCOUNT).
+ *
  * The uses below are refused at different levels, so that whatever releases
  * memory still works when what takes it is refused:
  *
  *	user	group, of what its rings leave
  *	1/2		rings: no more endpoints open (-EDQUOT)
+ *	5/8	1/2	declared regions, which may stay for ever (-EDQUOT)
  *	3/4	1/2	sends: -EAGAIN, and OMX_EVENT_SEND_SPACE when less than 5/8,
- *			or 3/8, is used
+ *			or 3/8, is used; large sends (-EBUSY), connects (-EAGAIN)
  *	all	3/4	receives: windows close and peers wait, until less than 7/8,
- *			or 5/8, is used
+ *			or 5/8, is used; pulls (-EBUSY)
  *
  * The last quarter stays with the group's programs.  Both are also refused
  * while the group is so full, with whatever, that a step would exceed its
@@ -32,6 +38,7 @@
  * Never refused, though counted, is what keeps every program going when others
  * have taken all that there is:
  * - answers to peers, and the rest of a message that has begun to arrive;
+ * - one region, one large send, one pull and one connect of each endpoint;
  * - one message of each channel that has nothing in flight: 64 KiB, which are
  *   up to 200 KiB of memory in short frames;
  * - messages received while the endpoint holds less than OMX_HELD_MIN of them;
@@ -52,6 +59,7 @@ struct sock;
 enum omx_account_use {
 	OMX_ACCOUNT_SEND,
 	OMX_ACCOUNT_RECEIVE,
+	OMX_ACCOUNT_REGION,		/* nobody waits for room for these */
 	OMX_ACCOUNT_USES
 };
 
@@ -81,6 +89,10 @@ struct omx_account *omx_account_get(unsigned long endpoint_bytes);
 /* The account of the socket's control group; NULL: it is in none.  -ENOMEM. */
 struct omx_account *omx_account_get_group(const struct sock *sk, unsigned long endpoint_bytes);
 void omx_account_put(struct omx_account *account, unsigned long endpoint_bytes);
+/* Zeroed memory, charged to the user.  NULL: there is none. */
+void *omx_account_alloc(struct omx_account *user, size_t size);
+/* No endpoint is open, and nothing is charged any more. */
+void omx_account_exit(void);
 
 /* ---- any context ---- */
 static inline void omx_account_charge(struct omx_account *account, unsigned long bytes)
@@ -89,6 +101,8 @@ static inline void omx_account_charge(struct omx_account *account, unsigned long
 }
 
 void omx_account_uncharge(struct omx_account *account, unsigned long bytes);
+/* Before what omx_account_alloc() gave is freed. */
+void omx_account_uncharge_object(struct omx_account *user, const void *object);
 
 static inline bool omx_account_has_room(const struct omx_account *account,
 					enum omx_account_use use)

@@ -86,6 +86,50 @@ static u16 next_flow(struct omx_endpoint *ep)
 	return flow ?: (u16)atomic_inc_return(&ep->next_flow);
 }
 
+/* ---- ending what depends on a channel ---- */
+
+/* Requests that end in one go, with BH off perhaps. */
+#define END_AT_ONCE	256
+
+/* Ends some of its requests; true: none is left. */
+static bool end_some(struct omx_channel *ch, u8 status)
+{
+	unsigned int n = omx_rndvs_fail(ch, status, END_AT_ONCE);
+
+	n += omx_pulls_fail(ch, status, END_AT_ONCE - n);
+	return n < END_AT_ONCE;
+}
+
+/* The last word on the channel: its requests have ended. */
+static void say_dead(struct omx_channel *ch)
+{
+	struct omx_endpoint *ep = ch->ep;
+	u8 status = ch->dead;
+
+	/* Pairs with the grace period in claim_dead(). */
+	rcu_read_lock();
+	ch->dead_note.event.status = status;
+	omx_endpoint_post(ep, &ch->dead_note);
+	if (status == OMX_STATUS_UNREACHABLE)
+		omx_count(ep->iface, CHANNEL_TIMEOUT);
+	else
+		omx_count(ep->iface, CHANNEL_REFUSED);
+	/* From here on disconnect may free it: nothing of it is posted any more. */
+	clear_bit_unlock(0, &ch->claimed);
+	rcu_read_unlock();
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct omx_channel *ch = container_of(work, struct omx_channel, end);
+
+	while (!end_some(ch, ch->dead))
+		cond_resched();
+	say_dead(ch);
+}
+
+/* ---- making one ---- */
+
 static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 					 u16 endpoint, u32 session)
 {
@@ -113,6 +157,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->last_window = OMX_WINDOW;
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
+	INIT_WORK(&ch->end, end_work);
 	omx_note_init(&ch->space_note, OMX_EVENT_SEND_SPACE);
 	omx_note_init(&ch->dead_note, OMX_EVENT_CHANNEL_DEAD);
 	return ch;
@@ -308,7 +353,6 @@ static void take_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 
 void omx_channel_fail(struct omx_channel *ch, u8 status)
 {
-	struct omx_endpoint *ep = ch->ep;
 	struct sk_buff_head packets;
 
 	__skb_queue_head_init(&packets);
@@ -324,16 +368,10 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 	spin_unlock_bh(&ch->lock);
 
 	__skb_queue_purge(&packets);
-	omx_rndvs_fail(ch, status);
-	omx_pulls_fail(ch, status);
-	ch->dead_note.event.status = status;
-	omx_endpoint_post(ep, &ch->dead_note);
-	if (status == OMX_STATUS_UNREACHABLE)
-		omx_count(ep->iface, CHANNEL_TIMEOUT);
+	if (!end_some(ch, status))
+		queue_work(omx_system_wq, &ch->end);
 	else
-		omx_count(ep->iface, CHANNEL_REFUSED);
-	/* From here on disconnect may free it: nothing of it is posted any more. */
-	clear_bit_unlock(0, &ch->claimed);
+		say_dead(ch);
 }
 
 static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
@@ -345,6 +383,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);
+	cancel_work_sync(&ch->end);
 
 	__skb_queue_head_init(&packets);
 	spin_lock_bh(&ch->lock);
@@ -417,8 +456,8 @@ long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, disconnect.channel);
 	if (!ch)
 		return -ENOENT;
-	omx_rndvs_fail(ch, OMX_STATUS_ABORTED);
-	omx_pulls_fail(ch, OMX_STATUS_ABORTED);
+	while (!end_some(ch, OMX_STATUS_ABORTED))
+		cond_resched();
 	if (READ_ONCE(ch->dead) && claim_dead(ch))
 		channel_free(ep, ch);
 	omx_channel_put(ch);

@@ -19,6 +19,7 @@
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
+#include <linux/workqueue.h>
 
 #include "ring.h"
 #include "send.h"
@@ -88,6 +89,7 @@ struct omx_channel {
 
 	struct list_head rndvs;		/* large sends waiting for their notify */
 	struct list_head pulls;
+	struct work_struct end;		/* of these, when the channel is dead and they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
 	u32 pull_rtt_min;
 

@@ -64,6 +64,13 @@ static bool claim(struct omx_connect *connect)
 	return true;
 }
 
+/* Nobody finds it any more. */
+static void connect_free(struct omx_connect *connect)
+{
+	omx_account_uncharge_object(omx_endpoint_user(connect->ep), connect);
+	kfree_rcu(connect, rcu);
+}
+
 static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 session)
 {
 	struct omx_event *event = &connect->note->event;
@@ -72,7 +79,7 @@ static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 sess
 	event->channel = channel;
 	event->session = session;
 	omx_endpoint_post(connect->ep, connect->note);
-	kfree_rcu(connect, rcu);
+	connect_free(connect);
 }
 
 static void timer_fired(struct timer_list *timer)
@@ -97,16 +104,17 @@ static void timer_fired(struct timer_list *timer)
 static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
 					 const struct omx_ioc_connect *ioc)
 {
-	struct omx_connect *connect = kzalloc(sizeof(*connect), GFP_KERNEL_ACCOUNT);
+	struct omx_account *user = omx_endpoint_user(ep);
+	struct omx_connect *connect = omx_account_alloc(user, sizeof(*connect));
 
 	if (!connect)
 		return NULL;
-	connect->note = omx_note_alloc(OMX_EVENT_CONNECTED, ioc->cookie);
+	connect->ep = ep;
+	connect->note = omx_note_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie);
 	if (!connect->note) {
-		kfree(connect);
+		connect_free(connect);
 		return NULL;
 	}
-	connect->ep = ep;
 	connect->mac = ioc->mac;
 	connect->endpoint = ioc->endpoint;
 	connect->key = ioc->key;
@@ -133,15 +141,15 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 	u64_to_ether_addr(ioc.mac, mac);
 	if (!is_valid_ether_addr(mac))
 		return -EINVAL;
-	if (!omx_endpoint_takes_requests(ep))
+	if (!omx_endpoint_takes(ep, &ep->connects, OMX_ACCOUNT_SEND))
 		return -EAGAIN;
 	connect = connect_alloc(ep, &ioc);
 	if (!connect)
 		return -ENOMEM;
 	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL_ACCOUNT);
 	if (error) {
-		kfree(connect->note);
-		kfree(connect);
+		omx_note_free(connect->note);
+		connect_free(connect);
 		return error;
 	}
 	rcu_read_lock();	/* from here on an answer may come and free it */
@@ -166,8 +174,9 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 	while ((connect = omx_table_next(&ep->connects, &slot))) {
 		if (!claim(connect))
 			continue;
-		kfree(connect->note);
-		kfree_rcu(connect, rcu);
+		omx_note_free(connect->note);
+		connect_free(connect);
+		cond_resched_rcu();
 	}
 	rcu_read_unlock();
 	/* A timer that was running when it was claimed is over after this. */

@@ -341,6 +341,15 @@ void omx_endpoints_detach(struct omx_iface *iface)
 
 /* ---- what others ask ---- */
 
+bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
+			enum omx_account_use use)
+{
+	if (likely(omx_budget_has_room(&ep->budget, use)) || !READ_ONCE(table->count))
+		return true;
+	omx_count(ep->iface, USER_MEMORY);
+	return false;
+}
+
 struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index)
 {
 	if (index >= OMX_ENDPOINT_MAX)

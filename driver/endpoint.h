@@ -100,6 +100,13 @@ void omx_endpoint_describe(struct omx_iface *iface, u32 index,
 /* The interface goes: all its endpoints die.  rtnl may be held. */
 void omx_endpoints_detach(struct omx_iface *iface);
 
+/*
+ * May a request begin that this table numbers?  One always may, whatever others
+ * have taken.
+ */
+bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
+			enum omx_account_use use);
+
 /* ---- any context ---- */
 /* Flags or MTU of the interface changed. */
 void omx_endpoints_board_changed(struct omx_iface *iface);
@@ -114,23 +121,10 @@ void omx_endpoint_leave(struct omx_endpoint *ep);
 /* Posts a note and wakes. */
 void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note);
 
-#define OMX_REQUESTS_MAX	16384	/* unfinished, or finished and not looked at */
-
-/* Or must the program look at what has ended first?  Process context. */
-static inline bool omx_endpoint_takes_requests(const struct omx_endpoint *ep)
+/* Whom the requests of its program are charged to. */
+static inline struct omx_account *omx_endpoint_user(const struct omx_endpoint *ep)
 {
-	return READ_ONCE(ep->ring.waiting) + READ_ONCE(ep->pulls.count) +
-	       READ_ONCE(ep->rndvs.count) + READ_ONCE(ep->connects.count) <
-	       OMX_REQUESTS_MAX;
-}
-
-/*
- * ... another pull?  Our sends wait for the peer's pulls and do not count: with
- * many on both sides nobody would receive.
- */
-static inline bool omx_endpoint_takes_pulls(const struct omx_endpoint *ep)
-{
-	return READ_ONCE(ep->ring.waiting) + READ_ONCE(ep->pulls.count) < OMX_REQUESTS_MAX;
+	return ep->budget.user.account;
 }
 
 /* Does its program keep more than it wants of messages that nobody asked for? */

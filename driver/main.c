@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
+#include "account.h"
 #include "chardev.h"
 #include "chunk.h"
 #include "engine.h"
@@ -139,6 +140,7 @@ static void __exit omx_exit(void)
 	omx_engine_exit();
 	omx_space_exit();
 	omx_lru_exit();
+	omx_account_exit();
 	omx_group_exit();
 	rcu_barrier();		/* of those, and of interfaces that they held */
 	omx_chunks_exit();

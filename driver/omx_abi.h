@@ -220,8 +220,9 @@ struct omx_ioc_send {
  * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
  * region 0: no data; if there is a length, the sender cannot read the data,
  * and a receiver that pulls it is told FAULT.  OMX_REGION_IMPLICIT: the memory at
- * `address`, which needs no declaration and is never pinned.  EAGAIN as above.  EBUSY, also of PULL and
- * REGION_CREATE: too many are unfinished, try again when some have ended.
+ * `address`, which needs no declaration and is never pinned.  EAGAIN as above.  EBUSY, also of PULL: too
+ * many are unfinished, or the user's memory is used up; try again when some have ended.  REGION_CREATE:
+ * EBUSY or EDQUOT.
  */
 struct omx_ioc_send_rndv {
 	__u64	match_info;

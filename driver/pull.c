@@ -9,6 +9,9 @@
 #include "send.h"
 #include "trace.h"
 
+/* Of the packet that tells the sender: less than that even with all its headers. */
+#define NOTIFY_BYTES	1024
+
 /* ---- the end ---- */
 
 static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
@@ -22,6 +25,12 @@ static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
 	omx_channel_send_one(pull->ch, pull->notify);
 }
 
+/* Its packet is charged as such when it is sent, which ends the pull. */
+static unsigned long charge_of(const struct omx_pull *pull)
+{
+	return ksize(pull) + NOTIFY_BYTES;
+}
+
 void omx_pull_put(struct omx_pull *pull)
 {
 	if (!refcount_dec_and_test(&pull->ref))
@@ -31,6 +40,7 @@ void omx_pull_put(struct omx_pull *pull)
 	if (pull->region)
 		omx_region_put(pull->region);
 	omx_channel_put(pull->ch);
+	omx_account_uncharge(pull->user, charge_of(pull));
 	kfree_rcu(pull, rcu);
 }
 
@@ -106,6 +116,7 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 
 	if (!pull)
 		return NULL;
+	pull->user = omx_endpoint_user(ep);
 	pull->ep = ep;
 	pull->ch = ch;
 	pull->message = ioc->remote_message;
@@ -122,14 +133,15 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	omx_copies_init(&pull->copies, ep->iface);
 	omx_fault_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
-	pull->note = omx_note_alloc(OMX_EVENT_PULL_DONE, ioc->cookie);
+	pull->note = omx_note_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
 	if (!pull->note || !pull->notify) {
-		kfree(pull->note);
+		omx_note_free(pull->note);
 		kfree_skb(pull->notify);
 		kfree(pull);
 		return NULL;
 	}
+	omx_account_charge(pull->user, charge_of(pull));
 	return pull;
 }
 
@@ -239,6 +251,17 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	return 0;
 }
 
+/*
+ * Our sends wait for the peer's pulls and leave some of the memory to these: with
+ * many on both sides nobody would receive.
+ */
+static int may_begin(struct omx_endpoint *ep, struct omx_channel *ch)
+{
+	if (!omx_endpoint_takes(ep, &ep->pulls, OMX_ACCOUNT_RECEIVE))
+		return -EBUSY;
+	return omx_channel_has_space(ch, 1) ? 0 : -EAGAIN;
+}
+
 long omx_pull(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_pull ioc;
@@ -254,9 +277,10 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
-	if (!omx_endpoint_takes_pulls(ep) || !omx_channel_has_space(ch, 1)) {
+	error = may_begin(ep, ch);
+	if (error) {
 		omx_channel_put(ch);
-		return omx_endpoint_takes_pulls(ep) ? -EAGAIN : -EBUSY;
+		return error;
 	}
 	pull = pull_alloc(ep, ch, &ioc);
 	if (!pull) {
@@ -271,7 +295,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		error = start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
-		kfree(pull->note);
+		omx_note_free(pull->note);
 		kfree_skb(pull->notify);
 		omx_pull_put(pull);
 	}
@@ -280,22 +304,33 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 
 /* ---- ending many ---- */
 
-void omx_pulls_fail(struct omx_channel *ch, u8 status)
+/* Taken out of the channel's list.  RCU read lock held. */
+static struct omx_pull *first_of(struct omx_channel *ch)
 {
 	struct omx_pull *pull;
 
+	spin_lock_bh(&ch->lock);
+	pull = list_first_entry_or_null(&ch->pulls, struct omx_pull, in_channel);
+	if (pull)
+		list_del_init(&pull->in_channel);
+	spin_unlock_bh(&ch->lock);
+	return pull;
+}
+
+unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most)
+{
+	struct omx_pull *pull;
+	unsigned int n;
+
 	rcu_read_lock();
-	do {
-		spin_lock_bh(&ch->lock);
-		pull = list_first_entry_or_null(&ch->pulls, struct omx_pull,
-						in_channel);
-		if (pull)
-			list_del_init(&pull->in_channel);
-		spin_unlock_bh(&ch->lock);
-		if (pull)
-			omx_pull_end(pull, status);
-	} while (pull);
+	for (n = 0; n < most; n++) {
+		pull = first_of(ch);
+		if (!pull)
+			break;
+		omx_pull_end(pull, status);
+	}
 	rcu_read_unlock();
+	return n;
 }
 
 void omx_pulls_destroy(struct omx_endpoint *ep)
@@ -304,8 +339,10 @@ void omx_pulls_destroy(struct omx_endpoint *ep)
 	u32 slot = 0;
 
 	rcu_read_lock();
-	while ((pull = omx_table_next(&ep->pulls, &slot)))
+	while ((pull = omx_table_next(&ep->pulls, &slot))) {
 		omx_pull_end(pull, OMX_STATUS_CLOSED);
+		cond_resched_rcu();
+	}
 	rcu_read_unlock();
 	/* A timer that was running when its pull ended is over after this. */
 	synchronize_rcu();

@@ -30,7 +30,8 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg);
 void omx_pulls_destroy(struct omx_endpoint *ep);
 
 /* Any context. */
-void omx_pulls_fail(struct omx_channel *ch, u8 status);
+/* Ends `most` pulls of the channel at most.  Returns how many. */
+unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most);
 /* rndv->lock held: the message has ended, its requests need not wait. */
 void omx_pull_drop_requests(struct omx_rndv *rndv);
 

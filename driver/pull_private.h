@@ -37,6 +37,7 @@ struct omx_pull {
 	u32 message;			/* the sender's number of it */
 	refcount_t ref;
 	struct rcu_head rcu;
+	struct omx_account *user;	/* charged for it */
 	struct omx_endpoint *ep;
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to fetch */

@@ -25,16 +25,28 @@
 
 /* ---- life ---- */
 
+static bool is_pinned_mode(u8 mode)
+{
+	return mode == OMX_OVERLAP || mode == OMX_PIN || mode == OMX_PERMANENT;
+}
+
+static unsigned long charge_of(const struct omx_region *region)
+{
+	return ksize(region) + (is_pinned_mode(region->mode) ? sizeof(*region->space) : 0);
+}
+
 static void region_free(struct omx_region *region)
 {
-	omx_space_put(region->space);
+	omx_account_uncharge(region->user, charge_of(region));
 	kfree_rcu(region, rcu);
 }
 
 void omx_region_put(struct omx_region *region)
 {
-	if (refcount_dec_and_test(&region->ref))
-		region_free(region);
+	if (!refcount_dec_and_test(&region->ref))
+		return;
+	omx_space_put(region->space);
+	region_free(region);
 }
 
 /* The same in process context: pages are back when it returns. */
@@ -43,7 +55,7 @@ static void put_now(struct omx_region *region)
 	if (!refcount_dec_and_test(&region->ref))
 		return;
 	omx_space_put_now(region->space);
-	kfree_rcu(region, rcu);
+	region_free(region);
 }
 
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
@@ -56,11 +68,6 @@ struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id)
 		region = NULL;
 	rcu_read_unlock();
 	return region;
-}
-
-static bool is_pinned_mode(u8 mode)
-{
-	return mode == OMX_OVERLAP || mode == OMX_PIN || mode == OMX_PERMANENT;
 }
 
 /* Pinned pages go with their region, translations stay with the endpoint. */
@@ -103,6 +110,8 @@ static struct omx_region *region_alloc(struct omx_endpoint *ep,
 	region->segment_count = count;
 	region->access = access;
 	region->mode = mode;
+	region->user = omx_endpoint_user(ep);
+	omx_account_charge(region->user, charge_of(region));
 	return region;
 }
 
@@ -147,6 +156,8 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 		return -EFAULT;
 	if (ioc.buffer.reserved || !flags_are_right(ioc.flags))
 		return -EINVAL;
+	if (!omx_endpoint_takes(ep, &ep->regions, OMX_ACCOUNT_REGION))
+		return -EDQUOT;
 	region = declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
@@ -212,6 +223,7 @@ void omx_regions_destroy(struct omx_endpoint *ep)
 		omx_table_remove(&ep->regions, region->id);
 		withdraw(region);
 		put_now(region);
+		cond_resched();
 	}
 }
 

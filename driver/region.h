@@ -31,6 +31,7 @@ struct omx_region {
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_space *space;	/* referenced */
+	struct omx_account *user;	/* charged for it, and for a space of its own */
 	u64 length;
 	u8 access;			/* OMX_REGION_READ, _WRITE */
 	u8 mode;			/* enum omx_memory */

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "account.h"
 #include "ring.h"
 
 /* Slots that messages leave to notes, so that answers always get through. */
@@ -35,10 +36,12 @@ int omx_ring_init(struct omx_ring *ring)
 	return 0;
 }
 
-static void free_note(struct omx_note *note)
+void omx_note_free(struct omx_note *note)
 {
-	if (!note->embedded)
-		kfree(note);
+	if (!note || !note->user)
+		return;
+	omx_account_uncharge_object(note->user, note);
+	kfree(note);
 }
 
 void omx_ring_destroy(struct omx_ring *ring)
@@ -47,7 +50,7 @@ void omx_ring_destroy(struct omx_ring *ring)
 
 	list_for_each_entry_safe(note, next, &ring->backlog, link) {
 		list_del_init(&note->link);
-		free_note(note);
+		omx_note_free(note);
 	}
 	vfree(ring->user);
 	vfree(ring->kernel);
@@ -77,13 +80,15 @@ int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
 	return map(vma, ring->user, PAGE_SIZE);
 }
 
-struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie)
+struct omx_note *omx_note_alloc(struct omx_account *user, enum omx_event_type type,
+				u64 cookie)
 {
-	struct omx_note *note = kzalloc(sizeof(*note), GFP_KERNEL_ACCOUNT);
+	struct omx_note *note = omx_account_alloc(user, sizeof(*note));
 
 	if (!note)
 		return NULL;
 	INIT_LIST_HEAD(&note->link);
+	note->user = user;
 	note->event.type = type;
 	note->event.cookie = cookie;
 	return note;
@@ -92,17 +97,13 @@ struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie)
 void omx_note_init(struct omx_note *note, enum omx_event_type type)
 {
 	INIT_LIST_HEAD(&note->link);
-	note->embedded = true;
 	note->event.type = type;
 }
 
 void omx_ring_forget(struct omx_ring *ring, struct omx_note *note)
 {
 	spin_lock_bh(&ring->lock);
-	if (!list_empty(&note->link)) {
-		list_del_init(&note->link);
-		WRITE_ONCE(ring->waiting, ring->waiting - 1);
-	}
+	list_del_init(&note->link);
 	spin_unlock_bh(&ring->lock);
 }
 
@@ -190,13 +191,11 @@ bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
 
 	spin_lock_bh(&ring->lock);
 	if (list_empty(&ring->backlog) && write_note(ring, note)) {
-		free_note(note);
+		omx_note_free(note);
 		waits = false;
 	} else {
-		if (list_empty(&note->link)) {
+		if (list_empty(&note->link))
 			list_add_tail(&note->link, &ring->backlog);
-			WRITE_ONCE(ring->waiting, ring->waiting + 1);
-		}
 		WRITE_ONCE(ring->kernel->kbacklog, 1);
 	}
 	spin_unlock_bh(&ring->lock);
@@ -213,8 +212,7 @@ bool omx_ring_flush(struct omx_ring *ring)
 		if (!write_note(ring, note))
 			break;
 		list_del_init(&note->link);
-		WRITE_ONCE(ring->waiting, ring->waiting - 1);
-		free_note(note);
+		omx_note_free(note);
 	}
 	empty = list_empty(&ring->backlog);
 	WRITE_ONCE(ring->kernel->kbacklog, !empty);

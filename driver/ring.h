@@ -8,8 +8,9 @@
  *
  * Two kinds of entries.  A message may be refused when there is no room: its
  * sender keeps it and sends it again.  A note (how a request ended, what
- * happened to a channel) may not: it waits in the backlog, which is bounded
- * because no new request is taken while it is long, until OMX_IOC_KICK.
+ * happened to a channel) may not: it waits in the backlog until OMX_IOC_KICK,
+ * and is charged to the user, of whom no new request is taken while the memory
+ * is used up.
  */
 #ifndef OMX_RING_H
 #define OMX_RING_H
@@ -19,6 +20,7 @@
 
 #include "omx_abi.h"
 
+struct omx_account;
 struct sk_buff;
 struct vm_area_struct;
 
@@ -33,12 +35,11 @@ struct omx_ring {
 	struct omx_ring_user *user;	/* one page */
 	struct omx_event *slot;
 	struct list_head backlog;	/* of notes */
-	u32 waiting;			/* notes in it */
 };
 
 struct omx_note {
 	struct list_head link;		/* in the backlog, or empty */
-	bool embedded;			/* in an object that outlives it: not freed */
+	struct omx_account *user;	/* charged for it; NULL: it is in an object that outlives it */
 	struct omx_event event;
 };
 
@@ -48,12 +49,15 @@ void omx_ring_destroy(struct omx_ring *ring);
 /* Maps the driver's or the program's part; the mmap lock is held for writing. */
 int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma);
 int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma);
-struct omx_note *omx_note_alloc(enum omx_event_type type, u64 cookie);
+struct omx_note *omx_note_alloc(struct omx_account *user, enum omx_event_type type,
+				u64 cookie);
 void omx_note_init(struct omx_note *note, enum omx_event_type type);
 /* Takes an embedded note out of the backlog before its object goes. */
 void omx_ring_forget(struct omx_ring *ring, struct omx_note *note);
 
 /* Any context. */
+/* One that was not posted, or NULL. */
+void omx_note_free(struct omx_note *note);
 /*
  * Appends a message with `length` bytes of payload found at `offset` of skb
  * (behind the event, or inside it when they are few).  False: no room.

@@ -19,6 +19,7 @@ void omx_rndv_put(struct omx_rndv *rndv)
 	if (rndv->region)
 		omx_region_put(rndv->region);
 	omx_channel_put(rndv->ch);
+	omx_account_uncharge_object(rndv->user, rndv);
 	kfree_rcu(rndv, rcu);
 }
 
@@ -119,15 +120,18 @@ static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 				   const struct omx_ioc_send_rndv *ioc)
 {
-	struct omx_rndv *rndv = kzalloc(sizeof(*rndv), GFP_KERNEL_ACCOUNT);
+	struct omx_account *user = omx_endpoint_user(ch->ep);
+	struct omx_rndv *rndv = omx_account_alloc(user, sizeof(*rndv));
 
 	if (!rndv)
 		return NULL;
-	rndv->note = omx_note_alloc(OMX_EVENT_SEND_DONE, ioc->cookie);
+	rndv->note = omx_note_alloc(user, OMX_EVENT_SEND_DONE, ioc->cookie);
 	if (!rndv->note) {
+		omx_account_uncharge_object(user, rndv);
 		kfree(rndv);
 		return NULL;
 	}
+	rndv->user = user;
 	refcount_set(&rndv->ref, 1);
 	INIT_LIST_HEAD(&rndv->link);
 	omx_channel_hold(ch);
@@ -163,7 +167,7 @@ static long send(struct omx_endpoint *ep, struct omx_channel *ch,
 	if (!error) {
 		prepare_more(rndv->region, rndv->length);
 	} else {
-		kfree(rndv->note);
+		omx_note_free(rndv->note);
 		omx_rndv_put(rndv);
 	}
 	omx_rndv_put(rndv);
@@ -181,7 +185,7 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
-	if (!omx_endpoint_takes_requests(ep))
+	if (!omx_endpoint_takes(ep, &ep->rndvs, OMX_ACCOUNT_SEND))
 		error = -EBUSY;
 	else if (!omx_channel_may_send(ch, 1))
 		error = -EAGAIN;
@@ -239,13 +243,19 @@ static struct omx_rndv *first_of(struct omx_channel *ch)
 	return rndv;
 }
 
-void omx_rndvs_fail(struct omx_channel *ch, u8 status)
+unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most)
 {
 	struct omx_endpoint *ep = ch->ep;
 	struct omx_rndv *rndv;
+	unsigned int n;
 
-	while ((rndv = first_of(ch)))
+	for (n = 0; n < most; n++) {
+		rndv = first_of(ch);
+		if (!rndv)
+			break;
 		finish(ep, rndv, status, 0);
+	}
+	return n;
 }
 
 void omx_rndvs_stop(struct omx_endpoint *ep)
@@ -254,8 +264,10 @@ void omx_rndvs_stop(struct omx_endpoint *ep)
 	u32 slot = 0;
 
 	rcu_read_lock();
-	while ((rndv = omx_table_next(&ep->rndvs, &slot)))
+	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		stop(rndv);
+		cond_resched_rcu();
+	}
 	rcu_read_unlock();
 }
 
@@ -266,8 +278,9 @@ void omx_rndvs_destroy(struct omx_endpoint *ep)
 
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		omx_table_remove(&ep->rndvs, rndv->id);
-		kfree(rndv->note);
+		omx_note_free(rndv->note);
 		omx_rndv_put(rndv);
+		cond_resched();
 	}
 }
 

@@ -25,6 +25,7 @@ struct omx_rndv {
 	u32 id;
 	refcount_t ref;
 	struct rcu_head rcu;
+	struct omx_account *user;	/* charged for it */
 	struct list_head link;		/* ch->rndvs, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to pull */
@@ -51,7 +52,8 @@ void omx_rndvs_stop(struct omx_endpoint *ep);
 void omx_rndvs_destroy(struct omx_endpoint *ep);
 
 /* Any context. */
-void omx_rndvs_fail(struct omx_channel *ch, u8 status);
+/* Ends `most` messages of the channel at most.  Returns how many. */
+unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most);
 /*
  * The message that this peer may pull, referenced.  -ENOENT: there is none;
  * -EFAULT: its sender could not read it.  RCU read lock held.

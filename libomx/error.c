@@ -48,7 +48,7 @@ static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_MESSAGE_ABORTED] = "Message aborted",
 	[OMX_MESSAGE_TRUNCATED] = "Message truncated",
 	[OMX_NOT_SUPPORTED_IN_HANDLER] = "Not supported in the unexpected handler",
-	[OMX_NO_SYSTEM_RESOURCES] = "Out of system resources",
+	[OMX_NO_SYSTEM_RESOURCES] = "Out of system resources, or of the user's share (user_memory_mb)",
 	[OMX_NOT_IMPLEMENTED] = "Not implemented",
 };
 

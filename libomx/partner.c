@@ -270,9 +270,10 @@ void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
 {
 	struct omx_ioc_disconnect disconnect = { .channel = partner->channel };
 
-	omx__partner_abort(ep, partner, OMX_MESSAGE_ABORTED);
+	/* First: of many messages none is looked for then to be withdrawn. */
 	if (partner->state == PARTNER_LIVE)
 		omx__driver_ioctl(ep->fd, OMX_IOC_DISCONNECT, &disconnect);
+	omx__partner_abort(ep, partner, OMX_MESSAGE_ABORTED);
 	if (partner == ep->self)
 		return;
 	partner->context = NULL;

@@ -22,7 +22,7 @@ bool omx__region_shortage(struct omx__request *req, int err)
 /* EBUSY of other commands is about requests. */
 static bool eviction_helps(unsigned long command, int err)
 {
-	return err == -ENOMEM || err == -ENOSPC ||
+	return err == -ENOMEM || err == -ENOSPC || err == -EDQUOT ||
 	       (err == -EBUSY && command == OMX_IOC_REGION_CREATE);
 }
 
@@ -65,7 +65,7 @@ int omx__region_get_declared(struct omx__request *req, uint32_t access)
 	if (!err)
 		req->ep->regions++;
 	/* Those that the program has declared may be what is too many. */
-	return err == -EBUSY ? -ENOSPC : err;
+	return err == -EBUSY || err == -EDQUOT ? -ENOSPC : err;
 }
 
 void omx__region_put_declared(struct omx__request *req)

@@ -8,6 +8,11 @@
  *				sends and nobody receives; then all is received
  *	--mode endpoints	opens --count endpoints, no more open; then it
  *				closes one and opens one
+ *	--mode regions		declares regions of many segments by --count
+ *				endpoints until it may not have more, sends from
+ *				memory that has to be declared, and releases all
+ *	--mode announce		--count thousand sends that wait for their
+ *				receives, which come afterwards
  *	--mode idle		connects one endpoint with another; then --count
  *				rounds of messages of all sizes
  */
@@ -17,6 +22,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "omx.h"
 
 #define PAIRS_MAX	16
 #define MESSAGES	350	/* of each pair */
@@ -163,6 +169,111 @@ static void endpoints(void)
 	printf("one closed, one opened\n");
 }
 
+/* ---- regions ---- */
+
+#define SEGMENTS	256
+#define REGIONS_MAX	20000
+
+static omx_region_t regions[REGIONS_MAX];
+
+static unsigned int declare_all(omx_endpoint_t ep)
+{
+	static char memory[SEGMENTS];
+	omx_seg_t segments[SEGMENTS];
+	omx_return_t ret = OMX_SUCCESS;
+	unsigned int n = 0, i;
+
+	for (i = 0; i < SEGMENTS; i++)
+		segments[i] = (omx_seg_t){ &memory[i], 1 };
+	while (n < REGIONS_MAX) {
+		ret = omx_region_declare(ep, segments, SEGMENTS, OMX_REGION_SEND,
+					 OMX_MEMORY_UNPINNED, &regions[n]);
+		if (ret)
+			break;
+		n++;
+	}
+	EQUAL(ret, OMX_NO_SYSTEM_RESOURCES);
+	return n;
+}
+
+/* Lists of segments are declared for each message. */
+static void pass_segments(void)
+{
+	const size_t length = 100000;
+	char *there = allocate(length), *here = allocate(length);
+	omx_seg_t segments[2] = { { there, 7 }, { there + 7, length - 7 } };
+	omx_request_t send, receive;
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		fill(there, length, i, 0);
+		MUST(omx_irecv(to[0], here, length, i, EXACT, NULL, &receive));
+		MUST(omx_isendv(from[0], segments, 2, peer[0], i, NULL, &send));
+		finish_with(to[0], &receive, OMX_SUCCESS);
+		finish_with(from[0], &send, OMX_SUCCESS);
+		verify(here, length, i);
+	}
+	free(there);
+	free(here);
+}
+
+static void declare_too_many(void)
+{
+	omx_endpoint_t eps[PAIRS_MAX];
+	unsigned int declared[PAIRS_MAX], all = 0, i;
+
+	CHECK(options.count <= PAIRS_MAX);
+	open_pair(0);
+	for (i = 0; i < options.count; i++)
+		eps[i] = open_any();
+	for (i = 0; i < options.count; i++) {
+		declared[i] = declare_all(eps[i]);
+		all += declared[i];
+		CHECK(declared[i], "endpoint %u may have none", i);
+	}
+	printf("%u regions\n", all);
+	pass_segments();
+	say_and_wait("full");
+	for (i = 0; i < options.count; i++)
+		MUST(omx_close_endpoint(eps[i]));
+	eps[0] = open_any();
+	CHECK(declare_all(eps[0]) > all / 2, "what was charged is not given back");
+	MUST(omx_close_endpoint(eps[0]));
+	MUST(omx_close_endpoint(from[0]));
+	MUST(omx_close_endpoint(to[0]));
+	printf("all were released\n");
+}
+
+/* ---- messages that are announced ---- */
+
+static void announce(void)
+{
+	const unsigned int count = options.count * 1000;
+	omx_request_t *requests = allocate(count * sizeof(*requests)), receive;
+	unsigned int i, in;
+
+	open_pair(0);
+	for (i = 0; i < count; i++)
+		MUST(omx_issend(from[0], &i, 0, peer[0], i, NULL, &requests[i]));
+	/* The receiver hears of all that the driver takes. */
+	for (i = 0; i < 100; i++) {
+		MUST(omx_progress(to[0]));
+		MUST(omx_progress(from[0]));
+		sleep_ms(20);
+	}
+	say_and_wait("full");
+	for (i = 0; i < count; i++) {
+		MUST(omx_irecv(to[0], &in, 0, i, EXACT, NULL, &receive));
+		finish_with(to[0], &receive, OMX_SUCCESS);
+	}
+	for (i = 0; i < count; i++)
+		finish_with(from[0], &requests[i], OMX_SUCCESS);
+	MUST(omx_close_endpoint(from[0]));
+	MUST(omx_close_endpoint(to[0]));
+	free(requests);
+	printf("all were received\n");
+}
+
 /* ---- a channel that others leave no memory for ---- */
 
 /* Eager messages, in the ring and out of it; the last one is pulled. */
@@ -212,6 +323,10 @@ static void user(void)
 	MUST(omx_init());
 	if (!strcmp(options.mode, "flood"))
 		flood();
+	else if (!strcmp(options.mode, "regions"))
+		declare_too_many();
+	else if (!strcmp(options.mode, "announce"))
+		announce();
 	else if (!strcmp(options.mode, "idle"))
 		idle();
 	else
