@@ -11,6 +11,7 @@
 #include "thread.h"
 
 #define ERROR_PAUSE_NS	10000000
+#define STALLED_MS	100
 
 static int sleep_in_driver(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
 {
@@ -47,8 +48,11 @@ static void serve(struct omx__endpoint *ep)
 		omx__endpoint_wake(ep);
 	if (ep->hold || ep->state != ENDPOINT_OPEN)
 		return;
-	/* One that cannot leave the ring would wake us again and again. */
+	/* An event that cannot leave the ring would wake us again and again. */
 	wait.flags = ep->stalled ? 0 : OMX_WAIT_HELPER;
+	/* What is short may have been taken by others of our user: no event tells. */
+	if (ep->stalled)
+		wait.timeout_ms = STALLED_MS;
 	err = sleep_in_driver(ep, &wait);
 	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
 		pause_after_error(ep);
