@@ -280,12 +280,15 @@ static unsigned int files_open(void)
 	return count;
 }
 
-/* What the server has open: control, its endpoint, and one for threads that page in. */
+/*
+ * What the server has of the module: open files, for control, its endpoint and
+ * its threads that page in, and the endpoint's socket.
+ */
 static unsigned int server_files(void)
 {
 	const char *threads = getenv("OMX_PROGRESS_THREAD");
 
-	return threads && !strcmp(threads, "0") ? 2 : 3;
+	return threads && !strcmp(threads, "0") ? 3 : 4;
 }
 
 static bool is_released(const struct victim *victim)
