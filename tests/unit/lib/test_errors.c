@@ -520,9 +520,12 @@ static void sends_fail(void **state)
 	omx_request_t request;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		mock_fail(OMX_IOC_SEND, cases[i].err, 0, 1);
-		assert_int_equal(omx_isend(pair->a, buffer, 10, pair->to_b, 1, NULL, &request),
-				 cases[i].ret);
+		/* A small message waits for memory: test_shortage. */
+		if (cases[i].err != -ENOMEM) {
+			mock_fail(OMX_IOC_SEND, cases[i].err, 0, 1);
+			assert_int_equal(omx_isend(pair->a, buffer, 10, pair->to_b, 1, NULL, &request),
+					 cases[i].ret);
+		}
 		mock_fail(OMX_IOC_SEND_RNDV, cases[i].err, 0, 1);
 		assert_int_equal(omx_issend(pair->a, buffer, 10, pair->to_b, 1, NULL, &request),
 				 cases[i].ret);
