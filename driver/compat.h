@@ -10,6 +10,8 @@
 #include <linux/local_lock.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/shrinker.h>
 #include <linux/timer.h>
 #include <linux/version.h>
@@ -130,5 +132,13 @@ static inline struct mem_cgroup *omx_mem_cgroup_from_sk(const struct sock *sk)
 #define omx_mem_cgroup_from_sk	mem_cgroup_from_sk
 #endif
 #endif
+
+/* cond_resched_rcu(), which 7.2 has no more. */
+static inline void omx_cond_resched_rcu(void)
+{
+	rcu_read_unlock();
+	cond_resched();
+	rcu_read_lock();
+}
 
 #endif

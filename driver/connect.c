@@ -176,7 +176,7 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 			continue;
 		omx_note_free(connect->note);
 		connect_free(connect);
-		cond_resched_rcu();
+		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
 	/* A timer that was running when it was claimed is over after this. */

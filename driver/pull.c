@@ -3,6 +3,7 @@
 #include <linux/uaccess.h>
 
 #include "channel.h"
+#include "compat.h"
 #include "endpoint.h"
 #include "iface.h"
 #include "pull_private.h"
@@ -341,7 +342,7 @@ void omx_pulls_destroy(struct omx_endpoint *ep)
 	rcu_read_lock();
 	while ((pull = omx_table_next(&ep->pulls, &slot))) {
 		omx_pull_end(pull, OMX_STATUS_CLOSED);
-		cond_resched_rcu();
+		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
 	/* A timer that was running when its pull ended is over after this. */

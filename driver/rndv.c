@@ -4,6 +4,7 @@
 #include <linux/uaccess.h>
 
 #include "channel.h"
+#include "compat.h"
 #include "endpoint.h"
 #include "iface.h"
 #include "pull.h"
@@ -266,7 +267,7 @@ void omx_rndvs_stop(struct omx_endpoint *ep)
 	rcu_read_lock();
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		stop(rndv);
-		cond_resched_rcu();
+		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
 }
