@@ -11,18 +11,18 @@
 #include <linux/string.h>
 #include <net/net_namespace.h>
 
-#include "account.h"
-#include "chardev.h"
-#include "chunk.h"
-#include "engine.h"
-#include "fault.h"
-#include "group.h"
-#include "iface.h"
-#include "lru.h"
-#include "offload.h"
-#include "selftest.h"
-#include "space.h"
-#include "version.h"
+#include "device/chardev.h"
+#include "dma/dma.h"
+#include "endpoint/account.h"
+#include "endpoint/group.h"
+#include "memory/extent.h"
+#include "memory/lru.h"
+#include "net/board.h"
+#include "net/pull_gso.h"
+#include "net/tx_page_pool.h"
+#include "observe/selftest.h"
+#include "omx_version.h"
+#include "pager/pager.h"
 
 /*
  * Parameters are set before init runs and their files exist until exit is

@@ -31,7 +31,7 @@
 
 /* wire.h is written for the kernel */
 #define __packed	__attribute__((packed))
-#include "wire.h"
+#include "omx_wire.h"
 
 #define BATCH		64
 #define FRAME_MAX	9014

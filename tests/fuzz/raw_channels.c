@@ -33,7 +33,7 @@
 
 /* wire.h is written for the kernel */
 #define __packed	__attribute__((packed))
-#include "wire.h"
+#include "omx_wire.h"
 
 #define KEY		0x1234
 #define WINDOW		64

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "test.h"
 
-#include "sequence.c"
-#include "ended.c"
+#include "channel/sequence.c"
+#include "channel/ended.c"
 
 #define HASH	0x12345678
 #define NOW	1000

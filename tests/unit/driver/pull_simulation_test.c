@@ -6,7 +6,7 @@
 #include "test.h"
 #include "frame_lengths.h"
 
-#include "pull_window.c"
+#include "pull/pull_window.c"
 
 #define SEEDS		1500
 #define HEAP_MAX	16384

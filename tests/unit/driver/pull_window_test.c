@@ -6,7 +6,7 @@
 #include "test.h"
 #include "frame_lengths.h"
 
-#include "pull_window.c"
+#include "pull/pull_window.c"
 
 /* ---- lengths that nobody can simulate ---- */
 

@@ -7,7 +7,7 @@
  */
 #include "test.h"
 
-#include "sequence.c"
+#include "channel/sequence.c"
 
 #define STEP_US		500
 #define WIRE_US		100		/* one way */

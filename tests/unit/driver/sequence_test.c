@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "sequence.c"
+#include "channel/sequence.c"
 
 #define RUNS		2000
 #define PACKETS_MAX	200	/* of one flow */

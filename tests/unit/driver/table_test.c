@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "mock.h"
-#include "table.c"
+#include "endpoint/table.c"
 
 #define FULL	(FIRST_SIZE - FIRST_SIZE / 8)	/* what the first array holds */
 

@@ -6,7 +6,7 @@
  */
 #include "test.h"
 
-#include "wire.c"
+#include "net/wire.c"
 
 #define HEAD		16
 #define FRAME_MAX	(65535 + 64)

@@ -47,6 +47,7 @@ loudly() {
 # The headers' tree is read-only to us and Kbuild writes where the sources
 # are, hence a copy; make's time stamps survive in it.
 build_driver() {
+	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$driver_build"
 	loudly "the driver for $kver" make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
 }
@@ -99,7 +100,7 @@ install_user() {
 
 # newer_than STAMP: a file that may have to be installed, built or not.
 newer_than() {
-	find "$build/user" "$top"/{libomx,mpi-glue,tools,docs,tests} \
+	find "$build/user" "$top"/{contract,libomx,mpi-glue,tools,docs,tests} \
 		\( -path "$top/tests/vm" -o -path "$build/user/installed*" \) -prune -o \
 		-type f ! -name '*.log' ! -name '*.trs' -newer "$1" -print -quit
 }

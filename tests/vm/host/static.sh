@@ -17,6 +17,7 @@ driver_warnings() { locked "$build/check-driver.lock" build_checked_driver; }
 
 build_checked_driver() {
 	local copy=$build/check-driver said
+	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$copy"
 	# The debug build: all that the other one has, and more.
 	said=$(make -C "$headers" M="$copy" -j"$jobs" -s C=2 CF=-D__CHECK_ENDIAN__ \
@@ -30,10 +31,11 @@ build_checked_driver() {
 driver_style() {
 	local checkpatch=$cache/checkpatch-$kver
 	[ -e "$checkpatch/checkpatch.pl" ] || locked "$cache/lock" fetch_checkpatch "$checkpatch"
+	# shellcheck disable=SC2046 # no name has a space
 	"$checkpatch/checkpatch.pl" --no-tree --no-summary --terse --quiet --show-types \
 		--max-line-length=100 \
 		--ignore "$style_exceptions" \
-		-f "$top"/driver/*.[ch]
+		-f $(find "$top/driver" "$top/contract" -name '*.[ch]')
 }
 
 fetch_checkpatch() {

@@ -12,6 +12,7 @@ copy=$top/build/check-driver
 mkdir -p "$copy"
 (
 	flock 9
+	cp -ru --preserve=timestamps "$top/contract" "$top/build/"
 	cp -ru --preserve=timestamps "$top/driver/." "$copy/"
 	make -s -C "/usr/src/linux-headers-$kernel" M="$copy" OMX_DEBUG=1 KCFLAGS=-Werror modules
 ) 9>"$copy.lock"

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <linux/timer.h>
+#include <linux/uaccess.h>
+
+#include "channel/channel.h"
+#include "channel/connect.h"
+#include "compat.h"
+#include "endpoint/budget.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/frame.h"
+
+#define FIRST_INTERVAL	(HZ / 50)
+#define LAST_INTERVAL	(HZ)
+
+struct omx_connect {
+	u32 id;				/* the cookie on the wire */
+	struct rcu_head rcu;
+	struct omx_endpoint *ep;
+	u64 mac;
+	u32 endpoint;
+	u32 key;
+	struct omx_note *note;
+	spinlock_t lock;
+	bool asked;			/* an answer can be one; pairs: is_reply_to() */
+	bool done;			/* the timer is not started again */
+	struct timer_list timer;
+	unsigned long interval;
+	bool forever;
+	unsigned long deadline;
+};
+
+static void send_request(struct omx_connect *connect)
+{
+	struct omx_endpoint *ep = connect->ep;
+	struct omx_wire_connect *body;
+	struct omx_wire_head *head;
+	struct sk_buff *skb;
+
+	skb = omx_packet_alloc(ep->iface, connect->mac, OMX_WIRE_CONNECT, 0,
+			       GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return;		/* the timer tries again */
+	head = omx_packet_head(skb);
+	head->dst_endpoint = cpu_to_be16(connect->endpoint);
+	head->src_endpoint = cpu_to_be16(ep->index);
+	head->src_session = cpu_to_be32(ep->session);
+	body = omx_packet_body(skb);
+	body->key = cpu_to_be32(connect->key);
+	body->cookie = cpu_to_be32(connect->id);
+	omx_packet_xmit(ep->iface, skb);
+}
+
+/* The one caller that gets true owns the connect and its note. */
+static bool claim(struct omx_connect *connect)
+{
+	if (!omx_table_take(&connect->ep->connects, connect->id, connect))
+		return false;
+	spin_lock_bh(&connect->lock);
+	connect->done = true;
+	spin_unlock_bh(&connect->lock);
+	timer_delete(&connect->timer);
+	return true;
+}
+
+/* Nobody finds it any more. */
+static void connect_free(struct omx_connect *connect)
+{
+	omx_account_uncharge_object(omx_endpoint_user(connect->ep), connect);
+	kfree_rcu(connect, rcu);
+}
+
+static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 session)
+{
+	struct omx_event *event = &connect->note->event;
+
+	event->status = status;
+	event->channel = channel;
+	event->session = session;
+	omx_endpoint_post(connect->ep, connect->note);
+	connect_free(connect);
+}
+
+static void timer_fired(struct timer_list *timer)
+{
+	struct omx_connect *connect = omx_timer_container(connect, timer, timer);
+
+	if (!connect->forever && time_after_eq(jiffies, connect->deadline)) {
+		if (claim(connect))
+			finish(connect, OMX_STATUS_UNREACHABLE, 0, 0);
+		return;
+	}
+	spin_lock_bh(&connect->lock);
+	if (!connect->done && !omx_endpoint_is_dead(connect->ep)) {
+		connect->interval = min_t(unsigned long, LAST_INTERVAL,
+					  2 * connect->interval);
+		mod_timer(&connect->timer, jiffies + connect->interval);
+	}
+	spin_unlock_bh(&connect->lock);
+	send_request(connect);
+}
+
+static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
+					 const struct omx_ioc_connect *ioc)
+{
+	struct omx_account *user = omx_endpoint_user(ep);
+	struct omx_connect *connect = omx_account_alloc(user, sizeof(*connect));
+
+	if (!connect)
+		return NULL;
+	connect->ep = ep;
+	connect->note = omx_note_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie);
+	if (!connect->note) {
+		connect_free(connect);
+		return NULL;
+	}
+	connect->mac = ioc->mac;
+	connect->endpoint = ioc->endpoint;
+	connect->key = ioc->key;
+	connect->forever = ioc->timeout_ms == OMX_ANY;
+	connect->deadline = jiffies + msecs_to_jiffies(min_t(u32, ioc->timeout_ms,
+							     INT_MAX));
+	connect->interval = FIRST_INTERVAL;
+	spin_lock_init(&connect->lock);
+	timer_setup(&connect->timer, timer_fired, 0);
+	return connect;
+}
+
+long omx_connect(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_connect ioc;
+	struct omx_connect *connect;
+	u8 mac[ETH_ALEN];
+	int error;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.reserved || ioc.endpoint > U16_MAX || ioc.mac >> 48)
+		return -EINVAL;
+	u64_to_ether_addr(ioc.mac, mac);
+	if (!is_valid_ether_addr(mac))
+		return -EINVAL;
+	if (!omx_endpoint_takes(ep, &ep->connects, OMX_ACCOUNT_SEND))
+		return -EAGAIN;
+	connect = connect_alloc(ep, &ioc);
+	if (!connect)
+		return -ENOMEM;
+	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL_ACCOUNT);
+	if (error) {
+		omx_note_free(connect->note);
+		connect_free(connect);
+		return error;
+	}
+	rcu_read_lock();	/* from here on an answer may come and free it */
+	/* Pairs with is_reply_to(). */
+	smp_store_release(&connect->asked, true);
+	spin_lock_bh(&connect->lock);
+	if (!connect->done)
+		mod_timer(&connect->timer, jiffies + connect->interval);
+	spin_unlock_bh(&connect->lock);
+	omx_peer_ask_mtu(ep->iface, ioc.mac);
+	send_request(connect);
+	rcu_read_unlock();
+	return 0;
+}
+
+void omx_connects_destroy(struct omx_endpoint *ep)
+{
+	struct omx_connect *connect;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((connect = omx_table_next(&ep->connects, &slot))) {
+		if (!claim(connect))
+			continue;
+		omx_note_free(connect->note);
+		connect_free(connect);
+		omx_cond_resched_rcu();
+	}
+	rcu_read_unlock();
+	/* A timer that was running when it was claimed is over after this. */
+	synchronize_rcu();
+}
+
+/* ---- frames ---- */
+
+static u8 judge(struct omx_iface *iface, const struct omx_endpoint *ep,
+		const struct omx_wire_connect *request)
+{
+	if (!ep) {
+		omx_count(iface, DROP_NO_ENDPOINT);
+		return OMX_STATUS_BAD_ENDPOINT;
+	}
+	if (ep->key != be32_to_cpu(request->key))
+		return OMX_STATUS_BAD_KEY;
+	return OMX_STATUS_OK;
+}
+
+void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	const struct omx_wire_connect *request = omx_packet_body(skb);
+	struct omx_endpoint *ep = omx_endpoint_find(iface,
+					be16_to_cpu(head->dst_endpoint));
+	u8 status = judge(iface, ep, request);
+	struct omx_wire_connect_reply *body;
+	struct omx_wire_head *reply_head;
+	struct sk_buff *reply;
+
+	/* The peer asks again until there is room for what it will send. */
+	if (status == OMX_STATUS_OK &&
+	    !omx_channel_is_possible(ep, omx_mac_read(eth_hdr(skb)->h_source),
+				     be16_to_cpu(head->src_endpoint),
+				     be32_to_cpu(head->src_session))) {
+		omx_count(iface, DROP_CHANNEL_LIMIT);
+		kfree_skb(skb);
+		return;
+	}
+	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+				 OMX_WIRE_CONNECT_REPLY, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (reply) {
+		reply_head = omx_packet_head(reply);
+		reply_head->dst_endpoint = head->src_endpoint;
+		reply_head->src_endpoint = head->dst_endpoint;
+		reply_head->dst_session = head->src_session;
+		if (status == OMX_STATUS_OK)
+			reply_head->src_session = cpu_to_be32(ep->session);
+		body = omx_packet_body(reply);
+		body->cookie = request->cookie;
+		body->status = status;
+		omx_packet_xmit(iface, reply);
+	}
+	consume_skb(skb);
+}
+
+static bool is_reply_to(const struct omx_connect *connect, u32 cookie,
+			const struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+
+	/* The acquire pairs with the release in omx_connect(). */
+	return connect && smp_load_acquire(&connect->asked) &&
+	       connect->id == cookie &&
+	       connect->mac == omx_mac_read(eth_hdr(skb)->h_source) &&
+	       connect->endpoint == be16_to_cpu(head->src_endpoint);
+}
+
+void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			   struct sk_buff *skb)
+{
+	const struct omx_wire_connect_reply *reply = omx_packet_body(skb);
+	u32 session = be32_to_cpu(omx_packet_head(skb)->src_session);
+	u32 cookie = be32_to_cpu(reply->cookie);
+	u8 status = reply->status < OMX_STATUSES ? reply->status :
+						   OMX_STATUS_ABORTED;
+	struct omx_channel *ch = NULL;
+	struct omx_connect *connect;
+
+	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+	/* No channel for now: the timer asks again. */
+	if (status == OMX_STATUS_OK && !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
+		omx_count(iface, USER_MEMORY);
+		kfree_skb(skb);
+		return;
+	}
+	connect = omx_table_find(&ep->connects, cookie);
+	if (!is_reply_to(connect, cookie, skb) || !claim(connect)) {
+		omx_count(iface, DROP_CONNECT_REPLY);
+		kfree_skb(skb);
+		return;
+	}
+	if (status == OMX_STATUS_OK) {
+		ch = omx_channel_find(ep, connect->mac, connect->endpoint, session) ?:
+		     omx_channel_make(ep, connect->mac, connect->endpoint, session);
+		if (!ch)
+			status = OMX_STATUS_NO_MEMORY;
+	}
+	finish(connect, status, ch ? ch->id : 0, session);
+	consume_skb(skb);
+}

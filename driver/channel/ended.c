@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "channel/ended.h"
+#include "channel/sequence.h"
+
+void omx_ended_add(struct omx_ended_flows *flows, u32 hash, const struct omx_flow *flow,
+		   u32 now)
+{
+	struct omx_ended *ended = &flows->slots[hash % OMX_ENDED_SLOTS];
+
+	ended->flow = *flow;
+	ended->when = now;
+}
+
+static bool is_same_peer(const struct omx_flow *a, const struct omx_flow *b)
+{
+	return a->mac == b->mac && a->session == b->session && a->endpoint == b->endpoint;
+}
+
+bool omx_ended_has(const struct omx_ended_flows *flows, u32 hash,
+		   const struct omx_flow *flow, u32 now)
+{
+	const struct omx_ended *ended = &flows->slots[hash % OMX_ENDED_SLOTS];
+
+	return ended->flow.flow && is_same_peer(&ended->flow, flow) &&
+	       now - ended->when < OMX_ENDED_LIFETIME &&
+	       !omx_flow_is_newer(flow->flow, ended->flow.flow);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/omx: an open file asks questions, and may become one endpoint or serve one.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "channel/channel.h"
+#include "channel/connect.h"
+#include "compat.h"
+#include "device/chardev.h"
+#include "device/query.h"
+#include "eager/eager_receive.h"
+#include "eager/eager_send.h"
+#include "endpoint/endpoint.h"
+#include "memory/region.h"
+#include "pager/pager.h"
+#include "pull/pull.h"
+#include "pull/rndv.h"
+
+static const struct file_operations omx_file_operations;
+
+struct omx_file {
+	struct net *net;
+	struct mutex open_lock;		/* one OMX_IOC_OPEN or OMX_IOC_PAGER wins */
+	struct omx_endpoint *ep;	/* set once; pairs: endpoint_of() */
+	struct omx_fault_share *share;	/* or this: referenced, what its threads serve; pairs: share_of() */
+};
+
+static int omx_file_open(struct inode *inode, struct file *file)
+{
+	struct omx_file *of = kzalloc(sizeof(*of), GFP_KERNEL);
+
+	if (!of)
+		return -ENOMEM;
+	mutex_init(&of->open_lock);
+	of->net = get_net(current->nsproxy->net_ns);
+	file->private_data = of;
+	return 0;
+}
+
+static int omx_file_release(struct inode *inode, struct file *file)
+{
+	struct omx_file *of = file->private_data;
+
+	if (of->ep)
+		omx_endpoint_close(of->ep);
+	if (of->share) {
+		omx_fault_unattend(of->share, of);
+		omx_fault_share_put(of->share);
+	}
+	put_net(of->net);
+	mutex_destroy(&of->open_lock);
+	kfree(of);
+	return 0;
+}
+
+static struct omx_endpoint *endpoint_of(struct file *file)
+{
+	struct omx_file *of = file->private_data;
+
+	/* Pairs with the release in become_endpoint(). */
+	return smp_load_acquire(&of->ep);
+}
+
+static long become_endpoint(struct omx_file *of, void __user *arg)
+{
+	struct omx_ioc_open open;
+	struct omx_endpoint *ep;
+
+	if (copy_from_user(&open, arg, sizeof(open)))
+		return -EFAULT;
+
+	mutex_lock(&of->open_lock);
+	ep = of->ep || of->share ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
+	if (!IS_ERR(ep))
+		smp_store_release(&of->ep, ep);	/* pairs: endpoint_of() */
+	mutex_unlock(&of->open_lock);
+	if (IS_ERR(ep))
+		return PTR_ERR(ep);
+	/* On failure the program closes the file: there is nothing to undo. */
+	return copy_to_user(arg, &open, sizeof(open)) ? -EFAULT : 0;
+}
+
+/*
+ * A worker that pages in keeps the program's memory, which keeps this file
+ * mapped: release() is too late to end its wait once the program is killed.
+ * The program closes its descriptors as it exits, after it has given up its
+ * memory, and in exec after it has got a new one.  The caller may be another
+ * program that has the file, too.
+ */
+static int omx_file_flush(struct file *file, fl_owner_t id)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+
+	if (ep && omx_fault_program_ended(ep->space->share))
+		omx_fault_close(ep->space->share);
+	return 0;
+}
+
+/* ---- threads that page in ---- */
+
+static struct omx_fault_share *share_of(struct omx_file *of)
+{
+	/* Pairs with the release in bind_pager(). */
+	return smp_load_acquire(&of->share);
+}
+
+static long bind_pager(struct omx_file *of, struct omx_endpoint *ep)
+{
+	struct omx_fault_share *share = ep->space->share;
+	long error;
+
+	mutex_lock(&of->open_lock);
+	error = of->ep || of->share ? -EBUSY : omx_fault_attend(share, of);
+	if (!error)
+		smp_store_release(&of->share, omx_fault_share_hold(share));	/* pairs: share_of() */
+	mutex_unlock(&of->open_lock);
+	return error;
+}
+
+static long become_pager(struct omx_file *of, u32 fd)
+{
+	struct file *file = fget(fd);
+	struct omx_endpoint *ep;
+	long error = -EINVAL;
+
+	if (!file)
+		return -EBADF;
+	if (file->f_op == &omx_file_operations) {
+		ep = endpoint_of(file);
+		error = ep ? bind_pager(of, ep) : -EBADFD;
+	}
+	fput(file);
+	return error;
+}
+
+static long pager(struct omx_file *of, void __user *arg)
+{
+	struct omx_ioc_pager ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.flags)
+		return -EINVAL;
+	if (ioc.fd != OMX_ANY)
+		return become_pager(of, ioc.fd);
+	if (!share_of(of))
+		return -EBADFD;
+	omx_fault_unattend(of->share, of);
+	return 0;
+}
+
+static long page_in(struct omx_file *of, void __user *arg)
+{
+	struct omx_fault_share *share = share_of(of);
+	struct omx_ioc_pager ioc;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.fd || ioc.flags & ~OMX_PAGER_ALONE)
+		return -EINVAL;
+	if (!share)
+		return -EBADFD;
+	return omx_fault_serve(share, of, !(ioc.flags & OMX_PAGER_ALONE));
+}
+
+/* ---- ioctls ---- */
+
+static long wakeup(struct omx_endpoint *ep, void __user *arg)
+{
+	return omx_endpoint_wakeup(ep);
+}
+
+static long kick(struct omx_endpoint *ep, void __user *arg)
+{
+	return omx_endpoint_kick(ep);
+}
+
+struct handler {
+	unsigned int cmd;
+	long (*serve)(struct omx_file *of, void __user *arg);
+	int (*query)(struct net *net, void __user *arg);
+	long (*run)(struct omx_endpoint *ep, void __user *arg);
+};
+
+#define SERVE(cmd, function)	[_IOC_NR(cmd)] = { cmd, .serve = function }
+#define QUERY(cmd, function)	[_IOC_NR(cmd)] = { cmd, .query = function }
+#define RUN(cmd, function)	[_IOC_NR(cmd)] = { cmd, .run = function }
+
+static const struct handler handlers[] = {
+	SERVE(OMX_IOC_OPEN,		become_endpoint),
+	SERVE(OMX_IOC_PAGER,		pager),
+	SERVE(OMX_IOC_PAGE_IN,		page_in),
+	QUERY(OMX_IOC_INFO,		omx_query_info),
+	QUERY(OMX_IOC_BOARD,		omx_query_board),
+	QUERY(OMX_IOC_BOARD_NAME,	omx_query_board_name),
+	QUERY(OMX_IOC_ENDPOINT_INFO,	omx_query_endpoint_info),
+	QUERY(OMX_IOC_COUNTERS,		omx_query_counters),
+	QUERY(OMX_IOC_COUNTER_LABEL,	omx_query_counter_label),
+	QUERY(OMX_IOC_COUNTERS_CLEAR,	omx_query_counters_clear),
+	QUERY(OMX_IOC_PEER,		omx_query_peer),
+	QUERY(OMX_IOC_PEER_BY_MAC,	omx_query_peer_by_mac),
+	QUERY(OMX_IOC_PEER_BY_NAME,	omx_query_peer_by_name),
+	QUERY(OMX_IOC_PEER_ADD,		omx_query_peer_add),
+	QUERY(OMX_IOC_PEER_REMOVE,	omx_query_peer_remove),
+	RUN(OMX_IOC_CONNECT,		omx_connect),
+	RUN(OMX_IOC_CHANNEL_INFO,	omx_channel_info),
+	RUN(OMX_IOC_DISCONNECT,		omx_channel_disconnect),
+	RUN(OMX_IOC_SEND,		omx_send_eager),
+	RUN(OMX_IOC_SEND_RNDV,		omx_rndv_send),
+	RUN(OMX_IOC_PULL,		omx_pull),
+	RUN(OMX_IOC_REGION_CREATE,	omx_region_create),
+	RUN(OMX_IOC_REGION_DESTROY,	omx_region_destroy),
+	RUN(OMX_IOC_FETCH,		omx_fetch),
+	RUN(OMX_IOC_WAIT,		omx_endpoint_wait),
+	RUN(OMX_IOC_WAKEUP,		wakeup),
+	RUN(OMX_IOC_KICK,		kick),
+	RUN(OMX_IOC_PREFETCH,		omx_region_prefetch),
+};
+
+static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct omx_file *of = file->private_data;
+	const struct handler *handler;
+	struct omx_endpoint *ep;
+	unsigned int nr = _IOC_NR(cmd);
+
+	if (nr >= ARRAY_SIZE(handlers))
+		return -ENOTTY;
+	handler = &handlers[array_index_nospec(nr, ARRAY_SIZE(handlers))];
+	if (!handler->cmd || handler->cmd != cmd)
+		return -ENOTTY;
+	if (handler->query)
+		return handler->query(of->net, (void __user *)arg);
+	if (handler->serve)
+		return handler->serve(of, (void __user *)arg);
+
+	ep = endpoint_of(file);
+	if (!ep)
+		return -EBADFD;
+	if (omx_endpoint_is_dead(ep))
+		return -ENODEV;
+	return handler->run(ep, (void __user *)arg);
+}
+
+static int omx_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
+
+	if (!ep)
+		return -EBADFD;
+	omx_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_pgoff = 0;
+	switch (offset) {
+	case OMX_MAP_USER:
+		return omx_ring_map_user(&ep->ring, vma);
+	case OMX_MAP_RING:
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		omx_vm_flags_clear(vma, VM_MAYWRITE);
+		return omx_ring_map_kernel(&ep->ring, vma);
+	default:
+		return -EINVAL;
+	}
+}
+
+static __poll_t omx_file_poll(struct file *file, poll_table *table)
+{
+	struct omx_endpoint *ep = endpoint_of(file);
+
+	if (!ep)
+		return EPOLLERR;
+	poll_wait(file, &ep->wait, table);
+	if (omx_endpoint_is_dead(ep))
+		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
+	/* In this order: see uunseen. */
+	if (omx_ring_room(&ep->ring) < OMX_RING_SLOTS ||
+	    READ_ONCE(ep->ring.user->uunseen))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+static const struct file_operations omx_file_operations = {
+	.owner		= THIS_MODULE,
+	.open		= omx_file_open,
+	.flush		= omx_file_flush,
+	.release	= omx_file_release,
+	.unlocked_ioctl	= omx_file_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.mmap		= omx_file_mmap,
+	.poll		= omx_file_poll,
+	.llseek		= noop_llseek,
+};
+
+static struct miscdevice omx_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "omx",
+	.mode	= 0666,
+	.fops	= &omx_file_operations,
+};
+
+int omx_chardev_init(void)
+{
+	return misc_register(&omx_device);
+}
+
+void omx_chardev_exit(void)
+{
+	misc_deregister(&omx_device);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers to questions.  Structures are copied in, checked, answered and
+ * copied out; no lock is held while a program's memory is touched.
+ */
+#include <linux/capability.h>
+#include <linux/device.h>
+#include <linux/kernel.h>
+#include <linux/nospec.h>
+#include <linux/rtnetlink.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <net/rtnetlink.h>
+
+#include "device/query.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/peer.h"
+#include "observe/counters.h"
+#include "omx_version.h"
+
+static bool may_change(struct net *net)
+{
+	return ns_capable(net->user_ns, CAP_NET_ADMIN);
+}
+
+static bool is_terminated(const char *text, size_t size)
+{
+	return strnlen(text, size) < size;
+}
+
+static int answer(void __user *arg, const void *from, size_t size)
+{
+	return copy_to_user(arg, from, size) ? -EFAULT : 0;
+}
+
+/* ---- the driver ---- */
+
+int omx_query_info(struct net *net, void __user *arg)
+{
+	struct omx_ioc_info info = {
+		.abi_version	= OMX_ABI_VERSION,
+		.board_max	= OMX_BOARD_MAX,
+		.endpoint_max	= OMX_ENDPOINT_MAX,
+		.counter_max	= OMX_COUNTERS,
+		.ethertype	= omx_ethertype,
+		.abi_oldest	= OMX_ABI_OLDEST,
+		.version	= OMX_VERSION,
+	};
+
+	return answer(arg, &info, sizeof(info));
+}
+
+/* ---- boards ---- */
+
+/* Virtual devices have no driver; their kind says as much. */
+static const char *driver_name(const struct net_device *dev)
+{
+	if (dev->dev.parent)
+		return dev_driver_string(dev->dev.parent);
+	return dev->rtnl_link_ops ? dev->rtnl_link_ops->kind : "";
+}
+
+/* rtnl keeps the device, its name and its driver as they are. */
+static void describe_board(struct omx_iface *iface, struct omx_ioc_board *board)
+{
+	struct net_device *dev = iface->dev;
+
+	ASSERT_RTNL();
+	memset(board, 0, sizeof(*board));
+	board->board = iface->index;
+	board->flags = omx_iface_flags(iface);
+	board->mac = iface->mac;
+	board->mtu = min(dev->mtu, OMX_MTU_MAX);
+	board->numa_node = dev_to_node(&dev->dev);
+	board->endpoints_open = bitmap_weight(iface->endpoints_open, OMX_ENDPOINT_MAX);
+	board->peers = READ_ONCE(iface->peers.count);
+	strscpy(board->ifname, dev->name, sizeof(board->ifname));
+	strscpy(board->drivername, driver_name(dev), sizeof(board->drivername));
+	omx_iface_copy_name(iface, board->name);
+}
+
+int omx_query_board(struct net *net, void __user *arg)
+{
+	struct omx_ioc_board board;
+	struct omx_iface *iface;
+
+	if (copy_from_user(&board, arg, sizeof(board)))
+		return -EFAULT;
+	rtnl_lock();
+	iface = omx_iface_get(net, board.board);
+	if (iface)
+		describe_board(iface, &board);
+	rtnl_unlock();
+	if (!iface)
+		return -ENODEV;
+	omx_iface_put(iface);
+	return answer(arg, &board, sizeof(board));
+}
+
+int omx_query_board_name(struct net *net, void __user *arg)
+{
+	struct omx_ioc_board_name question;
+	struct omx_iface *iface;
+
+	if (!may_change(net))
+		return -EPERM;
+	if (copy_from_user(&question, arg, sizeof(question)))
+		return -EFAULT;
+	if (question.reserved ||
+	    !omx_peer_name_is_valid(question.name,
+				    strnlen(question.name, sizeof(question.name))))
+		return -EINVAL;
+	iface = omx_iface_get(net, question.board);
+	if (!iface)
+		return -ENODEV;
+	omx_iface_rename(iface, question.name);
+	omx_iface_put(iface);
+	return 0;
+}
+
+int omx_query_endpoint_info(struct net *net, void __user *arg)
+{
+	struct omx_ioc_endpoint_info info;
+	struct omx_iface *iface;
+
+	if (copy_from_user(&info, arg, sizeof(info)))
+		return -EFAULT;
+	if (info.reserved || info.endpoint >= OMX_ENDPOINT_MAX)
+		return -EINVAL;
+	iface = omx_iface_get(net, info.board);
+	if (!iface)
+		return -ENODEV;
+	info.endpoint = array_index_nospec(info.endpoint, OMX_ENDPOINT_MAX);
+	info.pid = 0;
+	memset(info.command, 0, sizeof(info.command));
+	omx_endpoint_describe(iface, info.endpoint, &info);
+	omx_iface_put(iface);
+	return answer(arg, &info, sizeof(info));
+}
+
+/* ---- counters ---- */
+
+static u64 value_of(struct omx_iface *iface, unsigned int counter)
+{
+	switch (counter) {
+	case OMX_COUNTER_EXTENTS_NOW:
+		return atomic_long_read(&iface->extents);
+	case OMX_COUNTER_PAGES_PINNED_NOW:
+		return atomic_long_read(&iface->pages_pinned);
+	case OMX_COUNTER_PAGES_PINNED_PEAK:
+		return READ_ONCE(iface->pages_pinned_peak);
+	default:
+		return omx_counter_sum(iface->counters, counter);
+	}
+}
+
+int omx_query_counters(struct net *net, void __user *arg)
+{
+	struct omx_ioc_counters question;
+	u64 values[OMX_COUNTERS];
+	struct omx_iface *iface;
+	u32 count, i;
+
+	if (copy_from_user(&question, arg, sizeof(question)))
+		return -EFAULT;
+	iface = omx_iface_get(net, question.board);
+	if (!iface)
+		return -ENODEV;
+	count = min_t(u32, question.count, OMX_COUNTERS);
+	for (i = 0; i < count; i++)
+		values[i] = value_of(iface, i);
+	omx_iface_put(iface);
+	if (copy_to_user(u64_to_user_ptr(question.values), values,
+			 count * sizeof(values[0])))
+		return -EFAULT;
+	question.count = OMX_COUNTERS;
+	return answer(arg, &question, sizeof(question));
+}
+
+int omx_query_counter_label(struct net *net, void __user *arg)
+{
+	struct omx_ioc_counter_label question;
+	const char *label;
+
+	if (copy_from_user(&question, arg, sizeof(question)))
+		return -EFAULT;
+	if (question.reserved)
+		return -EINVAL;
+	label = omx_counter_label(question.index);
+	if (!label)
+		return -ENOENT;
+	strscpy_pad(question.label, label, sizeof(question.label));
+	return answer(arg, &question, sizeof(question));
+}
+
+int omx_query_counters_clear(struct net *net, void __user *arg)
+{
+	struct omx_iface *iface;
+	u32 board;
+
+	if (!may_change(net))
+		return -EPERM;
+	if (copy_from_user(&board, arg, sizeof(board)))
+		return -EFAULT;
+	iface = omx_iface_get(net, board);
+	if (!iface)
+		return -ENODEV;
+	omx_counters_clear(iface->counters);
+	omx_iface_put(iface);
+	return 0;
+}
+
+/* ---- peers ---- */
+
+typedef int (*peer_question)(struct omx_iface *iface, struct omx_ioc_peer *peer);
+
+static int read_peer(struct omx_ioc_peer *peer, void __user *arg)
+{
+	if (copy_from_user(peer, arg, sizeof(*peer)))
+		return -EFAULT;
+	if (peer->reserved || !is_terminated(peer->name, sizeof(peer->name)))
+		return -EINVAL;
+	return 0;
+}
+
+static int ask_board(struct net *net, u32 board, peer_question ask,
+		     struct omx_ioc_peer *peer)
+{
+	struct omx_iface *iface = omx_iface_get(net, board);
+	int error;
+
+	if (!iface)
+		return -ENODEV;
+	error = ask(iface, peer);
+	omx_iface_put(iface);
+	return error;
+}
+
+/* The first board that knows; -ENODEV if there is none, else -ENOENT. */
+static int ask_boards(struct net *net, peer_question ask,
+		      struct omx_ioc_peer *peer)
+{
+	int result = -ENODEV;
+	u32 board;
+
+	for (board = 0; board < OMX_BOARD_MAX; board++) {
+		int error = ask_board(net, board, ask, peer);
+
+		if (!error)
+			return 0;
+		if (error != -ENODEV)
+			result = error;
+	}
+	return result;
+}
+
+static int query_peer(struct net *net, void __user *arg, peer_question ask,
+		      bool any_board)
+{
+	struct omx_ioc_peer peer;
+	int error = read_peer(&peer, arg);
+
+	if (error)
+		return error;
+	if (any_board && peer.board == OMX_ANY)
+		error = ask_boards(net, ask, &peer);
+	else
+		error = ask_board(net, peer.board, ask, &peer);
+	return error ?: answer(arg, &peer, sizeof(peer));
+}
+
+int omx_query_peer(struct net *net, void __user *arg)
+{
+	return query_peer(net, arg, omx_peer_query, false);
+}
+
+int omx_query_peer_by_mac(struct net *net, void __user *arg)
+{
+	return query_peer(net, arg, omx_peer_by_mac, true);
+}
+
+int omx_query_peer_by_name(struct net *net, void __user *arg)
+{
+	return query_peer(net, arg, omx_peer_by_name, true);
+}
+
+/* Without a name the peer keeps the one that it announces. */
+static bool can_be_added(const struct omx_ioc_peer *peer)
+{
+	u8 mac[ETH_ALEN];
+
+	u64_to_ether_addr(peer->mac, mac);
+	return !(peer->mac >> 48) && is_valid_ether_addr(mac) &&
+	       (!*peer->name ||
+		omx_peer_name_is_valid(peer->name, strlen(peer->name)));
+}
+
+int omx_query_peer_add(struct net *net, void __user *arg)
+{
+	struct omx_ioc_peer peer;
+	struct omx_iface *iface;
+	int error;
+
+	if (!may_change(net))
+		return -EPERM;
+	error = read_peer(&peer, arg);
+	if (error)
+		return error;
+	if (!can_be_added(&peer))
+		return -EINVAL;
+	iface = omx_iface_get(net, peer.board);
+	if (!iface)
+		return -ENODEV;
+	error = omx_peer_add(iface, &peer);
+	omx_iface_put(iface);
+	return error;
+}
+
+int omx_query_peer_remove(struct net *net, void __user *arg)
+{
+	struct omx_ioc_peer peer;
+	struct omx_iface *iface;
+	int error;
+
+	if (!may_change(net))
+		return -EPERM;
+	error = read_peer(&peer, arg);
+	if (error)
+		return error;
+	iface = omx_iface_get(net, peer.board);
+	if (!iface)
+		return -ENODEV;
+	error = omx_peer_remove(iface, peer.mac);
+	omx_iface_put(iface);
+	return error;
+}

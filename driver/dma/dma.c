@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+#define pr_fmt(fmt) "omx: " fmt
+
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/dmaengine.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "dma/dma.h"
+
+#define COPIES_MAX	256	/* under way at once */
+#define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
+#define SPIN_TOTAL_US	1000000	/* however they land */
+#define PATIENCE_MS	1000	/* with all that is under way; no working engine needs it */
+
+/* The channel is ours alone: we may stop it, and it works in order. */
+static struct {
+	spinlock_t lock;		/* innermost; taken with BH off */
+	struct dma_chan *chan;		/* NULL: none */
+	bool open;			/* takes copies */
+	bool stopped;			/* what has not landed waits for end() */
+	u64 started, landed;		/* numbers */
+	struct list_head flying;	/* in order */
+	struct list_head orphans;	/* their pull has ended */
+	struct list_head unused;
+	struct omx_engine_copy *copy;	/* COPIES_MAX of them, once there was a channel */
+} engine = {
+	.lock = __SPIN_LOCK_UNLOCKED(engine.lock),
+	.flying = LIST_HEAD_INIT(engine.flying),
+	.orphans = LIST_HEAD_INIT(engine.orphans),
+	.unused = LIST_HEAD_INIT(engine.unused),
+};
+
+static void broken(struct work_struct *work);
+static DECLARE_WORK(broken_work, broken);
+
+/* ---- the end of a copy ---- */
+
+/* By the engine, in any context. */
+static void report(void *context, const struct dmaengine_result *result)
+{
+	struct omx_engine_copy *copy = context;
+
+	if (result && result->result != DMA_TRANS_NOERROR)
+		WRITE_ONCE(copy->failed, true);
+	/* Pairs with is_done(): it may be used again. */
+	smp_store_release(&copy->reported, true);
+}
+
+static bool is_done(const struct omx_engine_copy *copy)
+{
+	/* Pairs with report(). */
+	return copy->landed && smp_load_acquire(&copy->reported);
+}
+
+static void set_landed(struct omx_engine_copy *copy)
+{
+	struct device *dev = dmaengine_get_dma_device(engine.chan);
+
+	lockdep_assert_held(&engine.lock);
+	list_del(&copy->in_flight);
+	dma_unmap_page(dev, copy->from, copy->job.length, DMA_TO_DEVICE);
+	dma_unmap_page(dev, copy->to, copy->job.length, DMA_FROM_DEVICE);
+	flush_dcache_folio(page_folio(copy->job.page));
+	put_page(copy->job.page);
+	copy->landed = true;
+	engine.landed = copy->number;
+}
+
+static void look(void)
+{
+	struct omx_engine_copy *copy, *next;
+
+	lockdep_assert_held(&engine.lock);
+	if (engine.stopped)
+		return;		/* it may write still; end() waits for that */
+	list_for_each_entry_safe(copy, next, &engine.flying, in_flight) {
+		enum dma_status status = dma_async_is_tx_complete(engine.chan, copy->cookie,
+								  NULL, NULL);
+
+		if (status == DMA_ERROR)
+			WRITE_ONCE(copy->failed, true);
+		else if (status != DMA_COMPLETE)
+			break;
+		set_landed(copy);
+	}
+}
+
+/* What nobody asks for any more. */
+static void sweep(void)
+{
+	struct omx_engine_copy *copy, *next;
+
+	lockdep_assert_held(&engine.lock);
+	list_for_each_entry_safe(copy, next, &engine.orphans, node) {
+		if (copy->landed) {
+			consume_skb(copy->job.skb);
+			copy->job.skb = NULL;
+		}
+		if (is_done(copy))
+			list_move(&copy->node, &engine.unused);
+	}
+}
+
+void omx_engine_give_up(void)
+{
+	spin_lock_bh(&engine.lock);
+	if (engine.chan && !engine.stopped) {
+		engine.open = false;
+		engine.stopped = true;
+		dmaengine_terminate_async(engine.chan);
+		schedule_work(&broken_work);
+	}
+	spin_unlock_bh(&engine.lock);
+}
+
+/* The number of the last one that has landed; U64_MAX: none will any more. */
+static u64 landed(void)
+{
+	u64 number;
+
+	spin_lock_bh(&engine.lock);
+	look();
+	number = engine.stopped ? U64_MAX : engine.landed;
+	spin_unlock_bh(&engine.lock);
+	return number;
+}
+
+void omx_engine_wait(u64 number)
+{
+	u64 last = 0, now;
+	unsigned int us = 0, total = 0;
+
+	/* Not by the clock: it goes on while a virtual machine does not. */
+	while ((now = landed()) < number) {
+		if (now != last)
+			us = 0;
+		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
+			return omx_engine_give_up();
+		last = now;
+		udelay(1);
+	}
+}
+
+/* ---- its beginning ---- */
+
+static bool map(struct omx_engine_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+{
+	struct device *dev = dmaengine_get_dma_device(engine.chan);
+
+	copy->from = dma_map_page(dev, from, from_offset, copy->job.length, DMA_TO_DEVICE);
+	if (dma_mapping_error(dev, copy->from))
+		return false;
+	copy->to = dma_map_page(dev, copy->job.page, to_offset, copy->job.length, DMA_FROM_DEVICE);
+	if (!dma_mapping_error(dev, copy->to))
+		return true;
+	dma_unmap_page(dev, copy->from, copy->job.length, DMA_TO_DEVICE);
+	return false;
+}
+
+static bool submit(struct omx_engine_copy *copy)
+{
+	struct device *dev = dmaengine_get_dma_device(engine.chan);
+	struct dma_async_tx_descriptor *tx;
+
+	tx = dmaengine_prep_dma_memcpy(engine.chan, copy->to, copy->from, copy->job.length,
+				       DMA_PREP_INTERRUPT | DMA_CTRL_ACK);
+	if (tx) {
+		tx->callback_result = report;
+		tx->callback_param = copy;
+		copy->cookie = dmaengine_submit(tx);
+		if (!dma_submit_error(copy->cookie))
+			return true;
+	}
+	dma_unmap_page(dev, copy->from, copy->job.length, DMA_TO_DEVICE);
+	dma_unmap_page(dev, copy->to, copy->job.length, DMA_FROM_DEVICE);
+	return false;
+}
+
+/* Not where the cache lines at its ends are the processor's, too. */
+static bool is_aligned(const struct omx_engine_copy *copy, u32 from_offset, u32 to_offset)
+{
+	return is_dma_copy_aligned(engine.chan->device, from_offset, to_offset, copy->job.length) &&
+	       IS_ALIGNED(to_offset | copy->job.length, dma_get_cache_alignment());
+}
+
+static struct omx_engine_copy *unused(void)
+{
+	lockdep_assert_held(&engine.lock);
+	if (!engine.open)
+		return NULL;
+	if (list_empty(&engine.unused))
+		sweep();
+	return list_first_entry_or_null(&engine.unused, struct omx_engine_copy, node);
+}
+
+static bool start(struct omx_engine_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+{
+	lockdep_assert_held(&engine.lock);
+	copy->failed = copy->landed = copy->reported = false;
+	if (!is_aligned(copy, from_offset, to_offset) ||
+	    !map(copy, from, from_offset, to_offset) || !submit(copy))
+		return false;
+	get_page(copy->job.page);
+	skb_get(copy->job.skb);
+	copy->number = ++engine.started;
+	list_add_tail(&copy->in_flight, &engine.flying);
+	dma_async_issue_pending(engine.chan);
+	return true;
+}
+
+u64 omx_engine_start(const struct omx_engine_job *job, struct page *from, u32 from_offset,
+		     u32 to_offset, struct list_head *list)
+{
+	struct omx_engine_copy *copy;
+	u64 number = 0;
+
+	spin_lock(&engine.lock);
+	copy = unused();
+	if (copy) {
+		copy->job = *job;
+		if (start(copy, from, from_offset, to_offset)) {
+			list_move_tail(&copy->node, list);
+			number = copy->number;
+		}
+	}
+	spin_unlock(&engine.lock);
+	return number;
+}
+
+/* ---- who asks ---- */
+
+bool omx_engine_takes_copies(void)
+{
+	return READ_ONCE(engine.open);
+}
+
+bool omx_engine_is_done(const struct omx_engine_copy *copy)
+{
+	bool done;
+
+	spin_lock(&engine.lock);
+	look();
+	done = is_done(copy);
+	spin_unlock(&engine.lock);
+	return done;
+}
+
+void omx_engine_take_back(struct omx_engine_copy *copy)
+{
+	struct sk_buff *skb = copy->job.skb;
+
+	spin_lock(&engine.lock);
+	copy->job.skb = NULL;
+	list_move(&copy->node, &engine.unused);
+	spin_unlock(&engine.lock);
+	consume_skb(skb);
+}
+
+void omx_engine_take_all_back(struct list_head *list)
+{
+	spin_lock_bh(&engine.lock);
+	list_splice_tail_init(list, &engine.orphans);
+	sweep();
+	spin_unlock_bh(&engine.lock);
+}
+
+/* ---- the channel ---- */
+
+static DEFINE_MUTEX(setup);		/* everything below */
+static bool offload;
+static bool ready;			/* parameters are set before init runs */
+
+static bool suits(const struct dma_chan *chan)
+{
+	return chan->device->device_terminate_all &&
+	       !dma_has_cap(DMA_COMPLETION_NO_ORDER, chan->device->cap_mask);
+}
+
+static int make_copies(void)
+{
+	int i;
+
+	if (engine.copy)
+		return 0;
+	engine.copy = kvcalloc(COPIES_MAX, sizeof(*engine.copy), GFP_KERNEL);
+	for (i = 0; engine.copy && i < COPIES_MAX; i++)
+		list_add_tail(&engine.copy[i].node, &engine.unused);
+	return engine.copy ? 0 : -ENOMEM;
+}
+
+static int begin(void)
+{
+	struct dma_chan *chan;
+	dma_cap_mask_t mask;
+	int error;
+
+	lockdep_assert_held(&setup);
+	if (engine.chan)
+		return 0;
+	error = make_copies();
+	if (error)
+		return error;
+	dma_cap_zero(mask);
+	dma_cap_set(DMA_MEMCPY, mask);
+	chan = dma_request_chan_by_mask(&mask);
+	if (IS_ERR(chan))
+		return -ENODEV;		/* whatever it says to those that probe */
+	if (!suits(chan)) {
+		dma_release_channel(chan);
+		return -ENODEV;
+	}
+	spin_lock_bh(&engine.lock);
+	engine.chan = chan;
+	engine.stopped = false;
+	engine.open = true;
+	spin_unlock_bh(&engine.lock);
+	return 0;
+}
+
+/* It has stopped: what it has not reported is not known to be right. */
+static void end_all(void)
+{
+	struct omx_engine_copy *copy, *next;
+	int i;
+
+	spin_lock_bh(&engine.lock);
+	list_for_each_entry_safe(copy, next, &engine.flying, in_flight)
+		set_landed(copy);
+	for (i = 0; i < COPIES_MAX; i++) {
+		copy = &engine.copy[i];
+		copy->failed |= !copy->reported;
+		copy->reported = true;
+	}
+	engine.chan = NULL;
+	sweep();
+	spin_unlock_bh(&engine.lock);
+}
+
+/* Transfers go on by the processor. */
+static void end(void)
+{
+	struct dma_chan *chan = engine.chan;
+	unsigned int ms;
+
+	lockdep_assert_held(&setup);
+	if (!chan)
+		return;
+	spin_lock_bh(&engine.lock);
+	engine.open = false;
+	spin_unlock_bh(&engine.lock);
+	for (ms = 0; ms < PATIENCE_MS && landed() < engine.started; ms++)
+		fsleep(1000);
+	spin_lock_bh(&engine.lock);
+	engine.stopped = true;
+	spin_unlock_bh(&engine.lock);
+	dmaengine_terminate_sync(chan);
+	end_all();
+	dma_release_channel(chan);
+}
+
+static void broken(struct work_struct *work)
+{
+	mutex_lock(&setup);
+	if (engine.stopped && engine.chan) {
+		pr_err("the DMA engine %s does not answer, the processor copies\n",
+		       dma_chan_name(engine.chan));
+		offload = false;
+		end();
+	}
+	mutex_unlock(&setup);
+}
+
+static int offload_set(const char *value, const struct kernel_param *param)
+{
+	bool on;
+	int error = kstrtobool(value, &on);
+
+	if (error)
+		return error;
+	mutex_lock(&setup);
+	if (ready && on)
+		error = begin();
+	else if (ready)
+		end();
+	if (!error)
+		offload = on;
+	mutex_unlock(&setup);
+	return error;
+}
+
+static const struct kernel_param_ops offload_ops = {
+	.set	= offload_set,
+	.get	= param_get_bool,
+};
+
+module_param_cb(copy_offload, &offload_ops, &offload, 0644);
+MODULE_PARM_DESC(copy_offload, "have a DMA engine copy what is received (default N)");
+
+/* A machine without an engine must not keep the module from loading. */
+void omx_engine_init(void)
+{
+	mutex_lock(&setup);
+	ready = true;
+	if (offload && begin()) {
+		pr_notice("no DMA engine that copies, the processor does\n");
+		offload = false;
+	}
+	mutex_unlock(&setup);
+}
+
+void omx_engine_exit(void)
+{
+	mutex_lock(&setup);
+	ready = false;
+	end();
+	mutex_unlock(&setup);
+	cancel_work_sync(&broken_work);
+	kvfree(engine.copy);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/skbuff.h>
+
+#include "dma/dma_copies.h"
+#include "memory/region.h"
+#include "net/board.h"
+
+#define LENGTH_MIN	1024	/* of a copy; less is sooner copied than asked for */
+
+static unsigned long copy_offload_min = 1 << 20;
+module_param(copy_offload_min, ulong, 0644);
+MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
+
+bool omx_copy_pays(u64 length)
+{
+	return omx_engine_takes_copies() && length >= READ_ONCE(copy_offload_min);
+}
+
+/* Where these bytes of a frame lie.  Returns how many do so together. */
+static u32 source_of(const struct sk_buff *skb, u32 from, u32 length,
+		     struct page **page, u32 *offset)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 headlen = skb_headlen(skb), i;
+
+	if (from < headlen) {
+		*page = virt_to_page(skb->data + from);
+		*offset = offset_in_page(skb->data + from);
+		return min(length, headlen - from);
+	}
+	from -= headlen;
+	for (i = 0; i < info->nr_frags; from -= skb_frag_size(&info->frags[i++])) {
+		const skb_frag_t *frag = &info->frags[i];
+
+		if (from >= skb_frag_size(frag))
+			continue;
+		*page = skb_frag_page(frag);
+		*offset = skb_frag_off(frag) + from;
+		return *page ? min(length, skb_frag_size(frag) - from) : 0;
+	}
+	return 0;
+}
+
+u32 omx_copy_start(struct omx_copies *copies, const struct omx_region_cursor *cursor,
+		   struct sk_buff *skb, int skb_offset, u32 length)
+{
+	struct omx_extent *extent = cursor->extent;
+	struct omx_engine_job job = {
+		.skb = skb, .skb_offset = skb_offset,
+		.page = cursor->page, .offset = cursor->offset,
+	};
+	struct page *from;
+	u32 from_offset;
+	u64 number;
+
+	lockdep_assert_held(&extent->lock);
+	job.length = source_of(skb, skb_offset, length, &from, &from_offset);
+	if (job.length < LENGTH_MIN)
+		return 0;
+	number = omx_engine_start(&job, from, from_offset, cursor->page_offset, &copies->list);
+	if (!number) {
+		omx_count(copies->iface, COPY_REFUSED);
+		return 0;
+	}
+	copies->last = number;
+	extent->copy = number;
+	return job.length;
+}
+
+/* The first of them, if its end is known. */
+static struct omx_engine_copy *first_done(struct omx_copies *copies)
+{
+	struct omx_engine_copy *copy = list_first_entry_or_null(&copies->list,
+								struct omx_engine_copy, node);
+
+	return copy && omx_engine_is_done(copy) ? copy : NULL;
+}
+
+bool omx_copies_settle(struct omx_copies *copies, struct omx_region_cursor *cursor)
+{
+	struct omx_engine_copy *copy;
+
+	while ((copy = first_done(copies))) {
+		const struct omx_engine_job *job = &copy->job;
+
+		if (!copy->failed) {
+			omx_count(copies->iface, COPY_OFFLOADED);
+		} else {
+			if (omx_region_fill(cursor, job->offset, job->skb, job->skb_offset,
+					    job->length, NULL))
+				break;
+			omx_count(copies->iface, COPY_FAILED);
+		}
+		omx_engine_take_back(copy);
+	}
+	return list_empty(&copies->list);
+}
+
+bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length)
+{
+	const struct omx_engine_copy *copy = first_done(copies);
+
+	if (!copy)
+		return false;
+	*offset = copy->job.offset;
+	*length = copy->job.length;
+	return true;
+}
+
+void omx_copies_abandon(struct omx_copies *copies)
+{
+	omx_copies_wait(copies);
+	omx_engine_take_all_back(&copies->list);
+}

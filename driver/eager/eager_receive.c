@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "channel/channel.h"
+#include "eager/eager_receive.h"
+#include "endpoint/budget.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/user_buffer.h"
+#include "net/board.h"
+#include "net/frame.h"
+
+#define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
+
+/* Frames that take more memory than so many times their payload are copied. */
+#define WASTE_MAX	4
+#define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - EAGER_HEADER)
+
+/* A medium message that waits to be fetched. */
+struct omx_message {
+	u32 id;				/* first: omx_table_pop() */
+	struct rcu_head rcu;
+	u32 length;
+	u32 truesize;
+	struct sk_buff *frames;		/* linked by skb->next */
+};
+
+static void free_frames(struct sk_buff *skb)
+{
+	/* With BH off their heads go to the next frames built on chunks. */
+	local_bh_disable();
+	while (skb) {
+		struct sk_buff *next = skb->next;
+
+		skb_mark_not_on_list(skb);
+		napi_consume_skb(skb, 1);
+		skb = next;
+	}
+	local_bh_enable();
+}
+
+void omx_partial_drop(struct omx_partial *partial)
+{
+	free_frames(partial->head);
+	memset(partial, 0, sizeof(*partial));
+}
+
+static u32 payload_of(const struct sk_buff *skb)
+{
+	return skb->len - EAGER_HEADER;
+}
+
+static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
+				   u32 length, u32 message)
+{
+	return (struct omx_event){
+		.type = OMX_EVENT_RECV,
+		.channel = ch->id,
+		.match_info = match_info,
+		.length = length,
+		.message = message,
+	};
+}
+
+/* ---- messages of one frame ---- */
+
+static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 length = be32_to_cpu(eager->msg_length);
+	struct omx_event event = recv_event(ch, be64_to_cpu(eager->match_info),
+					    length, 0);
+
+	if (!omx_ring_push(&ch->ep->ring, &event, skb, EAGER_HEADER, length))
+		return false;
+	omx_endpoint_notify(ch->ep);
+	napi_consume_skb(skb, 1);
+	return true;
+}
+
+/* ---- longer ones ---- */
+
+static void keep(struct omx_endpoint *ep, const struct omx_message *message)
+{
+	atomic_add(message->truesize, &ep->held);
+	omx_budget_charge(&ep->budget, message->truesize);
+}
+
+static void release(struct omx_endpoint *ep, const struct omx_message *message)
+{
+	atomic_sub(message->truesize, &ep->held);
+	omx_budget_uncharge(&ep->budget, message->truesize);
+}
+
+/*
+ * From omx_table_add() on the program may guess the number and fetch the
+ * message: RCU keeps `message`, but its frames are whoever's took it out.
+ */
+static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
+{
+	struct omx_endpoint *ep = ch->ep;
+	bool pushed;
+	struct omx_message *message;
+	struct omx_event event;
+
+	message = kmalloc(sizeof(*message), GFP_ATOMIC | __GFP_NOWARN);
+	if (!message)
+		return false;
+	message->length = partial->length;
+	message->truesize = partial->truesize;
+	message->frames = partial->head;
+	keep(ep, message);
+	if (omx_table_add(&ep->messages, message, &message->id,
+			  GFP_ATOMIC | __GFP_NOWARN))
+		goto free;
+	event = recv_event(ch, partial->match_info, partial->length, message->id);
+	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
+	if (!pushed && omx_table_take(&ep->messages, message->id, message)) {
+		release(ep, message);
+		kfree_rcu(message, rcu);
+		return false;
+	}
+	memset(partial, 0, sizeof(*partial));
+	if (pushed)
+		omx_endpoint_notify(ep);
+	return true;
+
+free:
+	release(ep, message);
+	kfree(message);
+	return false;
+}
+
+/* Fragments come in order: each must continue what is there. */
+static bool continues(const struct omx_partial *partial,
+		      const struct omx_wire_eager *eager)
+{
+	if (be32_to_cpu(eager->offset) != partial->received)
+		return false;
+	return !partial->received ||
+	       (partial->length == be32_to_cpu(eager->msg_length) &&
+		partial->match_info == be64_to_cpu(eager->match_info));
+}
+
+static void append(struct omx_partial *partial, struct sk_buff *skb)
+{
+	skb->next = NULL;
+	if (partial->last)
+		partial->last->next = skb;
+	else
+		partial->head = skb;
+	partial->last = skb;
+	partial->received += payload_of(skb);
+	partial->truesize += skb->truesize;
+}
+
+/*
+ * Copies a small fragment behind others: a channel keeps the fragments of a
+ * message whatever memory there is, so they must take little more than its
+ * bytes.  False: out of memory.
+ */
+static bool merge(struct omx_partial *partial, struct sk_buff *skb)
+{
+	struct sk_buff *last = partial->last;
+	u32 payload = payload_of(skb);
+
+	if (!last || skb_cloned(last) || skb_tailroom(last) < payload) {
+		last = alloc_skb(EAGER_HEADER + MERGED_ROOM, GFP_ATOMIC | __GFP_NOWARN);
+		if (!last)
+			return false;
+		skb_put_zero(last, EAGER_HEADER);
+		append(partial, last);
+	}
+	skb_copy_bits(skb, EAGER_HEADER, skb_put(last, payload), payload);
+	partial->received += payload;
+	consume_skb(skb);
+	return true;
+}
+
+static bool is_wasteful(const struct sk_buff *skb)
+{
+	return payload_of(skb) <= MERGED_ROOM &&
+	       skb->truesize > WASTE_MAX * payload_of(skb);
+}
+
+/* Takes the newest frame back out: it stays with the channel for now. */
+static void unappend(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_partial *partial = &ch->partial;
+	struct sk_buff **link = &partial->head;
+
+	partial->last = NULL;
+	while (*link != skb) {
+		partial->last = *link;
+		link = &(*link)->next;
+	}
+	*link = NULL;
+	partial->received -= payload_of(skb);
+	partial->truesize -= skb->truesize;
+}
+
+static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	struct omx_partial *partial = &ch->partial;
+
+	if (!continues(partial, eager)) {
+		/* The peer does not keep its own rules: lose this message only. */
+		omx_count(ch->ep->iface, DROP_FRAGMENT);
+		omx_partial_drop(partial);
+		kfree_skb(skb);
+		return true;
+	}
+	partial->length = be32_to_cpu(eager->msg_length);
+	partial->match_info = be64_to_cpu(eager->match_info);
+	/* The last one may have to be taken out again. */
+	if (partial->received + payload_of(skb) < partial->length && is_wasteful(skb))
+		return merge(partial, skb);
+	append(partial, skb);
+	if (partial->received < partial->length)
+		return true;
+	if (push_message(ch, partial))
+		return true;
+	unappend(ch, skb);
+	return false;
+}
+
+bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 length = be32_to_cpu(eager->msg_length);
+
+	lockdep_assert_held(&ch->lock);
+	if (length == payload_of(skb) && length <= OMX_SMALL_MAX &&
+	    !ch->partial.received)
+		return push_small(ch, skb);
+	/* One that was begun is always finished: others may wait behind it. */
+	if (!ch->partial.received &&
+	    (atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX ||
+	     !omx_endpoint_may_hold(ch->ep)))
+		return false;
+	return add_fragment(ch, skb);
+}
+
+/* ---- the program takes it ---- */
+
+static int copy_out(struct omx_message *message, struct omx_buffer_iter *to)
+{
+	struct sk_buff *skb;
+	int error;
+
+	for (skb = message->frames; skb && omx_buffer_left(to); skb = skb->next) {
+		error = omx_buffer_write_skb(to, skb, EAGER_HEADER,
+				min_t(u64, payload_of(skb), omx_buffer_left(to)));
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+long omx_fetch(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_message *message;
+	struct omx_ioc_fetch fetch;
+	struct omx_buffer_iter to;
+	long error;
+
+	if (copy_from_user(&fetch, arg, sizeof(fetch)))
+		return -EFAULT;
+	if (fetch.reserved)
+		return -EINVAL;
+	error = omx_buffer_start(&to, &fetch.buffer, ITER_DEST);
+	if (error)
+		return error;
+	error = -ENOENT;
+	message = omx_table_pop(&ep->messages, fetch.message);
+	if (message) {
+		error = copy_out(message, &to);
+		free_frames(message->frames);
+		release(ep, message);
+		kfree_rcu(message, rcu);
+		omx_channels_reopen(ep);
+	}
+	omx_buffer_end(&to);
+	return error;
+}
+
+void omx_messages_destroy(struct omx_endpoint *ep)
+{
+	struct omx_message *message;
+	u32 slot = 0;
+
+	while ((message = omx_table_next(&ep->messages, &slot))) {
+		free_frames(message->frames);
+		release(ep, message);
+		kfree(message);
+	}
+}

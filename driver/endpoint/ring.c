@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "endpoint/account.h"
+#include "endpoint/ring.h"
+
+/* Slots that messages leave to notes, so that answers always get through. */
+#define FOR_NOTES	(OMX_RING_SLOTS / 16)
+
+static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
+static_assert(sizeof(struct omx_ring_kernel) <= PAGE_SIZE);
+static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
+
+#define KERNEL_BYTES	(OMX_RING_BYTES - PAGE_SIZE)
+
+/* As vmalloc_user(), but it counts for the program's control group. */
+static void *alloc(unsigned long size)
+{
+	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+int omx_ring_init(struct omx_ring *ring)
+{
+	spin_lock_init(&ring->lock);
+	INIT_LIST_HEAD(&ring->backlog);
+	ring->kernel = alloc(KERNEL_BYTES);
+	ring->user = alloc(PAGE_SIZE);
+	if (!ring->kernel || !ring->user) {
+		omx_ring_destroy(ring);
+		return -ENOMEM;
+	}
+	ring->slot = (void *)ring->kernel + PAGE_SIZE;
+	return 0;
+}
+
+void omx_note_free(struct omx_note *note)
+{
+	if (!note || !note->user)
+		return;
+	omx_account_uncharge_object(note->user, note);
+	kfree(note);
+}
+
+void omx_ring_destroy(struct omx_ring *ring)
+{
+	struct omx_note *note, *next;
+
+	list_for_each_entry_safe(note, next, &ring->backlog, link) {
+		list_del_init(&note->link);
+		omx_note_free(note);
+	}
+	vfree(ring->user);
+	vfree(ring->kernel);
+}
+
+static int map(struct vm_area_struct *vma, void *memory, unsigned long size)
+{
+	unsigned long address;
+	int error = 0;
+
+	if (vma->vm_end - vma->vm_start > size)
+		return -EINVAL;
+	for (address = vma->vm_start; address < vma->vm_end && !error; address += PAGE_SIZE) {
+		error = vm_insert_page(vma, address, vmalloc_to_page(memory));
+		memory += PAGE_SIZE;
+	}
+	return error;
+}
+
+int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma)
+{
+	return map(vma, ring->kernel, KERNEL_BYTES);
+}
+
+int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
+{
+	return map(vma, ring->user, PAGE_SIZE);
+}
+
+struct omx_note *omx_note_alloc(struct omx_account *user, enum omx_event_type type,
+				u64 cookie)
+{
+	struct omx_note *note = omx_account_alloc(user, sizeof(*note));
+
+	if (!note)
+		return NULL;
+	INIT_LIST_HEAD(&note->link);
+	note->user = user;
+	note->event.type = type;
+	note->event.cookie = cookie;
+	return note;
+}
+
+void omx_note_init(struct omx_note *note, enum omx_event_type type)
+{
+	INIT_LIST_HEAD(&note->link);
+	note->event.type = type;
+}
+
+void omx_ring_forget(struct omx_ring *ring, struct omx_note *note)
+{
+	spin_lock_bh(&ring->lock);
+	list_del_init(&note->link);
+	spin_unlock_bh(&ring->lock);
+}
+
+u32 omx_ring_room(const struct omx_ring *ring)
+{
+	/* Pairs with the program's release: it has read what we overwrite. */
+	u32 used = ring->head - smp_load_acquire(&ring->user->utail);
+
+	return used > OMX_RING_SLOTS ? 0 : OMX_RING_SLOTS - used;
+}
+
+/*
+ * Room for an entry that must not wrap: pads up to the end first if need be.
+ * NULL: there is not enough.
+ */
+static struct omx_event *reserve(struct omx_ring *ring, u32 slots)
+{
+	u32 index = ring->head & (OMX_RING_SLOTS - 1);
+	u32 to_end = OMX_RING_SLOTS - index;
+	u32 pad = to_end < slots ? to_end : 0;
+
+	lockdep_assert_held(&ring->lock);
+	if (omx_ring_room(ring) < slots + pad)
+		return NULL;
+	if (pad) {
+		ring->slot[index] = (struct omx_event){
+			.type = OMX_EVENT_SKIP,
+			.slots = pad,
+		};
+		ring->head += pad;
+		index = 0;
+	}
+	return &ring->slot[index];
+}
+
+static void publish(struct omx_ring *ring, u32 slots)
+{
+	ring->head += slots;
+	/* Pairs with the program's acquire: the slots are complete. */
+	smp_store_release(&ring->kernel->khead, ring->head);
+}
+
+bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
+		   const struct sk_buff *skb, int offset, u32 length)
+{
+	bool inside = length <= OMX_TINY_MAX;
+	struct omx_event *slot = NULL;
+
+	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
+
+	spin_lock_bh(&ring->lock);
+	/* Messages overtake no note, and leave room for some. */
+	if (list_empty(&ring->backlog) &&
+	    omx_ring_room(ring) >= event->slots + FOR_NOTES)
+		slot = reserve(ring, event->slots);
+	if (slot) {
+		*slot = *event;
+		if (length)
+			skb_copy_bits(skb, offset,
+				      inside ? slot->data : (void *)(slot + 1),
+				      length);
+		publish(ring, event->slots);
+	} else {
+		WRITE_ONCE(ring->kernel->kbacklog, 1);
+	}
+	spin_unlock_bh(&ring->lock);
+	return slot;
+}
+
+static bool write_note(struct omx_ring *ring, struct omx_note *note)
+{
+	struct omx_event *slot = reserve(ring, 1);
+
+	if (!slot)
+		return false;
+	note->event.slots = 1;
+	*slot = note->event;
+	publish(ring, 1);
+	return true;
+}
+
+bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
+{
+	bool waits = true;
+
+	spin_lock_bh(&ring->lock);
+	if (list_empty(&ring->backlog) && write_note(ring, note)) {
+		omx_note_free(note);
+		waits = false;
+	} else {
+		if (list_empty(&note->link))
+			list_add_tail(&note->link, &ring->backlog);
+		WRITE_ONCE(ring->kernel->kbacklog, 1);
+	}
+	spin_unlock_bh(&ring->lock);
+	return waits;
+}
+
+bool omx_ring_flush(struct omx_ring *ring)
+{
+	struct omx_note *note, *next;
+	bool empty;
+
+	spin_lock_bh(&ring->lock);
+	list_for_each_entry_safe(note, next, &ring->backlog, link) {
+		if (!write_note(ring, note))
+			break;
+		list_del_init(&note->link);
+		omx_note_free(note);
+	}
+	empty = list_empty(&ring->backlog);
+	WRITE_ONCE(ring->kernel->kbacklog, !empty);
+	spin_unlock_bh(&ring->lock);
+	return empty;
+}

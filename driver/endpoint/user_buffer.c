@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/err.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+#include "endpoint/user_buffer.h"
+
+/* Sums up without wrapping and compares with what the program said. */
+static int check_segments(const struct omx_segment *segment, u32 count, u64 length)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (segment[i].address + segment[i].length < segment[i].address)
+			return -EINVAL;
+		sum += segment[i].length;
+		if (sum < segment[i].length)
+			return -EINVAL;
+	}
+	return sum == length ? 0 : -EINVAL;
+}
+
+struct omx_segment *omx_buffer_segments(const struct omx_buffer *buffer)
+{
+	struct omx_segment *segment;
+	int error;
+
+	if (buffer->segment_count > OMX_SEGMENTS_MAX)
+		return ERR_PTR(-EINVAL);
+	segment = memdup_user((void __user *)(uintptr_t)buffer->address,
+			      buffer->segment_count * sizeof(*segment));
+	if (IS_ERR(segment))
+		return segment;
+	error = check_segments(segment, buffer->segment_count, buffer->length);
+	if (error) {
+		kfree(segment);
+		return ERR_PTR(error);
+	}
+	return segment;
+}
+
+static struct iovec *make_iovec(const struct omx_buffer *buffer)
+{
+	struct omx_segment *segment = omx_buffer_segments(buffer);
+	struct iovec *iovec;
+	u32 i;
+
+	if (IS_ERR(segment))
+		return ERR_CAST(segment);
+	iovec = kmalloc_array(buffer->segment_count, sizeof(*iovec), GFP_KERNEL);
+	for (i = 0; iovec && i < buffer->segment_count; i++) {
+		iovec[i].iov_base = (void __user *)(uintptr_t)segment[i].address;
+		iovec[i].iov_len = segment[i].length;
+	}
+	kfree(segment);
+	return iovec ?: ERR_PTR(-ENOMEM);
+}
+
+int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer,
+		     unsigned int direction)
+{
+	const struct iovec *iovec = &iter->whole;
+
+	if (buffer->reserved || buffer->address + buffer->length < buffer->address)
+		return -EINVAL;
+	iter->segment = NULL;
+	iter->whole.iov_base = (void __user *)(uintptr_t)buffer->address;
+	iter->whole.iov_len = buffer->length;
+	if (buffer->segment_count) {
+		iter->segment = make_iovec(buffer);
+		if (IS_ERR(iter->segment))
+			return PTR_ERR(iter->segment);
+		iovec = iter->segment;
+	}
+	iov_iter_init(&iter->iter, direction, iovec, buffer->segment_count ?: 1,
+		      buffer->length);
+	return 0;
+}
+
+void omx_buffer_end(struct omx_buffer_iter *iter)
+{
+	kfree(iter->segment);
+}
+
+/*
+ * The copies check the program's addresses.  That ours lie inside a frame is
+ * known, and looking their page up for it (hardened usercopy) costs as much as
+ * copying a kilobyte: hence the variants that do not.
+ */
+int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
+			u32 length)
+{
+	if (offset + length > skb_headlen(skb))
+		return skb_copy_datagram_from_iter(skb, offset, &iter->iter, length);
+	return _copy_from_iter(skb->data + offset, length, &iter->iter) == length ?
+		0 : -EFAULT;
+}
+
+int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
+			 int offset, u32 length)
+{
+	if (offset + length > skb_headlen(skb))
+		return skb_copy_datagram_iter(skb, offset, &iter->iter, length);
+	return _copy_to_iter(skb->data + offset, length, &iter->iter) == length ?
+		0 : -EFAULT;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "memory/extent.h"
+#include "memory/lru.h"
+#include "memory/page_in.h"
+
+/* Extents looked at before one takes what comes, used or not. */
+#define LOOKS_MAX	1024
+
+static unsigned long pinned_max_mb;
+module_param(pinned_max_mb, ulong, 0644);
+MODULE_PARM_DESC(pinned_max_mb,
+		 "MiB that all programs together may have pinned (default 0: half of the memory)");
+
+/* A process with spaces. */
+struct omx_program {
+	struct list_head in_all;	/* programs */
+	const struct mm_struct *mm;	/* held by its spaces */
+	unsigned int spaces;
+	struct list_head pinned;	/* spaces with pins, by in_program */
+};
+
+static LIST_HEAD(programs);
+static LIST_HEAD(extents);		/* each list: used longest ago first */
+static LIST_HEAD(pinned_spaces);	/* by in_lru */
+static DEFINE_SPINLOCK(lru_lock);	/* all of these; outside of extent->lock; taken with BH off */
+static unsigned long extent_count;
+static atomic_long_t pinned;
+static struct omx_shrinker shrinker;
+
+/* ---- what is in the lists ---- */
+
+static struct omx_program *find_program(const struct mm_struct *mm)
+{
+	struct omx_program *program;
+
+	lockdep_assert_held(&lru_lock);
+	list_for_each_entry(program, &programs, in_all)
+		if (program->mm == mm)
+			return program;
+	return NULL;
+}
+
+static struct omx_program *add_program(struct omx_program *program,
+				       const struct mm_struct *mm)
+{
+	lockdep_assert_held(&lru_lock);
+	program->mm = mm;
+	INIT_LIST_HEAD(&program->pinned);
+	list_add(&program->in_all, &programs);
+	return program;
+}
+
+bool omx_lru_add_space(struct omx_space *space, const struct omx_space *other)
+{
+	struct omx_program *program = NULL, *new = NULL;
+
+	INIT_LIST_HEAD(&space->pinned);
+	INIT_LIST_HEAD(&space->in_lru);
+	INIT_LIST_HEAD(&space->in_program);
+	if (other && other->mm == space->mm)
+		program = other->program;
+	else
+		new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	spin_lock_bh(&lru_lock);
+	program = program ?: find_program(space->mm);
+	if (!program && new) {
+		program = add_program(new, space->mm);
+		new = NULL;
+	}
+	if (program)
+		program->spaces++;
+	space->program = program;
+	spin_unlock_bh(&lru_lock);
+	kfree(new);
+	return program;
+}
+
+/* It has no extents any more. */
+void omx_lru_remove_space(struct omx_space *space)
+{
+	struct omx_program *program = space->program;
+	bool last;
+
+	spin_lock_bh(&lru_lock);
+	last = !--program->spaces;
+	if (last)
+		list_del(&program->in_all);
+	spin_unlock_bh(&lru_lock);
+	if (last)
+		kfree(program);
+}
+
+void omx_lru_add(struct omx_extent *extent)
+{
+	INIT_LIST_HEAD(&extent->in_lru);
+	INIT_LIST_HEAD(&extent->in_pinned);
+	if (extent->space->permanent)
+		return;
+	spin_lock_bh(&lru_lock);
+	list_add_tail(&extent->in_lru, &extents);
+	extent_count++;
+	spin_unlock_bh(&lru_lock);
+}
+
+static void move_space(struct omx_space *space)
+{
+	lockdep_assert_held(&lru_lock);
+	list_move_tail(&space->in_lru, &pinned_spaces);
+	list_move_tail(&space->in_program, &space->program->pinned);
+}
+
+static void add_pinned(struct omx_extent *extent)
+{
+	struct omx_space *space = extent->space;
+
+	if (list_empty(&space->pinned))
+		move_space(space);
+	list_add_tail(&extent->in_pinned, &space->pinned);
+}
+
+static void remove_pinned(struct omx_extent *extent)
+{
+	struct omx_space *space = extent->space;
+
+	list_del_init(&extent->in_pinned);
+	if (!list_empty(&space->pinned))
+		return;
+	list_del_init(&space->in_lru);
+	list_del_init(&space->in_program);
+}
+
+void omx_lru_remove(struct omx_extent *extent)
+{
+	if (extent->space->permanent)
+		return;
+	spin_lock_bh(&lru_lock);
+	list_del_init(&extent->in_lru);
+	extent_count--;
+	spin_unlock_bh(&lru_lock);
+}
+
+void omx_lru_pins_changed(struct omx_extent *extent)
+{
+	bool has_pins;
+
+	if (extent->space->permanent)
+		return;
+	spin_lock_bh(&lru_lock);
+	/* As it is now: who changes it later comes here later. */
+	has_pins = READ_ONCE(extent->pinned);
+	if (has_pins && list_empty(&extent->in_pinned))
+		add_pinned(extent);
+	else if (!has_pins && !list_empty(&extent->in_pinned))
+		remove_pinned(extent);
+	spin_unlock_bh(&lru_lock);
+}
+
+/* ---- the limit ---- */
+
+static long pages_max(void)
+{
+	unsigned long mb = READ_ONCE(pinned_max_mb);
+
+	return mb ? mb << (20 - PAGE_SHIFT) : totalram_pages() / 2;
+}
+
+bool omx_lru_may_pin(unsigned int pages)
+{
+	if (atomic_long_add_return(pages, &pinned) <= pages_max())
+		return true;
+	atomic_long_sub(pages, &pinned);
+	return false;
+}
+
+void omx_lru_unpinned(unsigned int pages)
+{
+	atomic_long_sub(pages, &pinned);
+}
+
+/* It is in a list, so its space exists; may both go on to? */
+static bool hold(struct omx_extent *extent)
+{
+	lockdep_assert_held(&lru_lock);
+	if (!refcount_inc_not_zero(&extent->space->ref))
+		return false;
+	refcount_inc(&extent->ref);
+	return true;
+}
+
+static void put(struct omx_extent *extent)
+{
+	struct omx_space *space = extent->space;
+
+	omx_extent_put(extent);
+	omx_space_put(space);	/* last: the module stays as long as it has one */
+}
+
+/*
+ * Not if it was used since this was last asked of it (a clock), unless many
+ * were.  True: held.
+ */
+static bool take(struct omx_extent *extent, unsigned int looks)
+{
+	if (READ_ONCE(extent->used) && looks < LOOKS_MAX) {
+		WRITE_ONCE(extent->used, false);
+		return false;
+	}
+	return hold(extent);
+}
+
+/* ---- for who needs pins ---- */
+
+/* The space with pins that was used longest ago, and is another one. */
+static struct omx_space *first_pinned(const struct omx_space *but, bool same_program)
+{
+	struct omx_space *space;
+
+	lockdep_assert_held(&lru_lock);
+	if (same_program) {
+		list_for_each_entry(space, &but->program->pinned, in_program)
+			if (space != but)
+				return space;
+	} else {
+		list_for_each_entry(space, &pinned_spaces, in_lru)
+			if (space != but)
+				return space;
+	}
+	return NULL;
+}
+
+/* Held, or NULL.  What has been used goes to the end with its space. */
+static struct omx_extent *find_pinned(const struct omx_space *but, bool same_program)
+{
+	struct omx_extent *extent, *found = NULL;
+	struct omx_space *space;
+	unsigned int looks;
+
+	spin_lock_bh(&lru_lock);
+	for (looks = 0; looks < 2 * LOOKS_MAX && !found; looks++) {
+		space = first_pinned(but, same_program);
+		if (!space)
+			break;
+		extent = list_first_entry(&space->pinned, struct omx_extent, in_pinned);
+		list_move_tail(&extent->in_pinned, &space->pinned);
+		if (take(extent, looks))
+			found = extent;
+		else
+			move_space(space);
+	}
+	spin_unlock_bh(&lru_lock);
+	return found;
+}
+
+bool omx_lru_evict(const struct omx_space *but, bool same_program)
+{
+	struct omx_extent *extent = find_pinned(but, same_program);
+
+	if (!extent)
+		return false;
+	omx_extent_give_up(extent, OMX_COUNTER_UNPIN_LIMIT);
+	omx_extent_unpin(extent);
+	put(extent);
+	return true;
+}
+
+/* ---- short of memory ---- */
+
+/* An extent with pages.  Held, or NULL. */
+static struct omx_extent *find_present(void)
+{
+	struct omx_extent *extent, *next, *found = NULL;
+	unsigned int looks = 0;
+	LIST_HEAD(seen);
+
+	spin_lock_bh(&lru_lock);
+	list_for_each_entry_safe(extent, next, &extents, in_lru) {
+		if (looks++ == 2 * LOOKS_MAX)
+			break;
+		list_move_tail(&extent->in_lru, &seen);
+		if (READ_ONCE(extent->present) && take(extent, looks)) {
+			found = extent;
+			break;
+		}
+	}
+	list_splice_tail(&seen, &extents);
+	spin_unlock_bh(&lru_lock);
+	return found;
+}
+
+static unsigned long count_objects(struct shrinker *unused, struct shrink_control *control)
+{
+	return READ_ONCE(extent_count) ?: SHRINK_EMPTY;
+}
+
+/* Locks of anybody may be held: what has to sleep is left to the spaces' work. */
+static unsigned long scan_objects(struct shrinker *unused, struct shrink_control *control)
+{
+	unsigned long done;
+
+	for (done = 0; done < control->nr_to_scan; done++) {
+		struct omx_extent *extent = find_present();
+
+		if (!extent)
+			break;
+		omx_extent_give_up(extent, OMX_COUNTER_UNPIN_SHRINK);
+		put(extent);
+	}
+	return done ?: SHRINK_STOP;
+}
+
+int omx_lru_init(void)
+{
+	return omx_shrinker_register(&shrinker, "omx", count_objects, scan_objects);
+}
+
+void omx_lru_exit(void)
+{
+	omx_shrinker_unregister(&shrinker);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+
+#include "compat.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "net/pull_gso.h"
+#include "omx_wire.h"
+
+/*
+ * There is no type for us.  This one is offered by software devices, which do
+ * not look at what they pass on, and by no hardware.
+ */
+#define GSO_TYPE	SKB_GSO_FRAGLIST
+#define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
+
+u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length)
+{
+	if (READ_ONCE(iface->detaching) ||
+	    (iface->dev->features & GSO_FEATURES) != GSO_FEATURES)
+		return 1;
+	/* The length is a 16-bit word of the head. */
+	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_REPLY_HEADER) / frame_length);
+}
+
+void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+{
+	skb_shinfo(skb)->gso_size = frame_length;
+	skb_shinfo(skb)->gso_segs = frames;
+	skb_shinfo(skb)->gso_type = GSO_TYPE;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* there is none */
+	/*
+	 * The length of one frame is computed from where the headers end.  An IP
+	 * tunnel drops a bundle whose frames seem to be longer than its path's MTU.
+	 */
+	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_REPLY_HEADER);
+}
+
+/* Each frame says where its part of the payload belongs. */
+static void mend_header(struct sk_buff *segment, u32 mac_length, u64 offset)
+{
+	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
+	struct omx_wire_pull_reply *body = (void *)(head + 1);
+
+	skb_set_network_header(segment, mac_length);
+	body->offset = cpu_to_be64(offset);
+	head->length = cpu_to_be16(segment->len - mac_length);
+}
+
+/*
+ * data is behind the Ethernet header, to which a VLAN's tag may belong, and a
+ * tunnel may have added types of its own.
+ */
+static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
+{
+	const struct omx_wire_head *head;
+	u32 size = skb_shinfo(skb)->gso_size;
+	struct sk_buff *segments, *one;
+	u32 mac_length;
+	u64 offset;
+
+	if (!pskb_may_pull(skb, OMX_REPLY_HEADER) ||
+	    !(skb_shinfo(skb)->gso_type & GSO_TYPE))
+		return ERR_PTR(-EINVAL);
+	head = (const struct omx_wire_head *)skb->data;
+	if (head->type != OMX_WIRE_PULL_REPLY || !size)
+		return ERR_PTR(-EINVAL);
+	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
+	mac_length = skb->data - skb_mac_header(skb);
+	__skb_pull(skb, OMX_REPLY_HEADER);
+	/* Nobody needs the payload's sum, except a tunnel that has checksums. */
+	if (!skb->encap_hdr_csum)
+		features |= NETIF_F_HW_CSUM;
+	segments = skb_segment(skb, features);
+	if (IS_ERR(segments))
+		return segments;
+	for (one = segments; one; one = one->next, offset += size)
+		mend_header(one, mac_length, offset);
+	return segments;
+}
+
+static struct packet_offload offload = {
+	.callbacks = {
+		.gso_segment = segment,
+	},
+};
+
+void omx_offload_init(void)
+{
+	offload.type = cpu_to_be16(omx_ethertype);
+	dev_add_offload(&offload);
+}
+
+void omx_offload_exit(void)
+{
+	dev_remove_offload(&offload);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "channel/channel.h"
+#include "channel/connect.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "net/receive.h"
+#include "omx_wire.h"
+#include "pull/pull.h"
+
+/*
+ * Tells the sender of a frame that it speaks to nobody.  Its own words come
+ * back: only who sent the frame can know them.
+ */
+static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_wire_head *reply_head;
+	struct omx_wire_nack *nack;
+	struct sk_buff *reply;
+
+	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_REPLY)
+		return;
+	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+				 OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!reply)
+		return;
+	reply_head = omx_packet_head(reply);
+	reply_head->dst_endpoint = head->src_endpoint;
+	reply_head->src_endpoint = head->dst_endpoint;
+	reply_head->dst_session = head->src_session;
+	reply_head->src_session = head->dst_session;
+	nack = omx_packet_body(reply);
+	nack->status = status;
+	nack->type = head->type;
+	omx_packet_xmit(iface, reply);
+}
+
+typedef void (*iface_handler)(struct omx_iface *iface, struct sk_buff *skb);
+typedef void (*endpoint_handler)(struct omx_iface *iface, struct omx_endpoint *ep,
+				 struct sk_buff *skb);
+
+/* Types that name no session yet. */
+static const iface_handler iface_handlers[OMX_WIRE_TYPES] = {
+	[OMX_WIRE_HELLO]	= omx_peer_hello_pkt,
+	[OMX_WIRE_BYE]		= omx_peer_bye_pkt,
+	[OMX_WIRE_CONNECT]	= omx_connect_pkt,
+};
+
+static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
+	[OMX_WIRE_CONNECT_REPLY] = omx_connect_reply_pkt,
+	[OMX_WIRE_EAGER]	= omx_channel_sequenced_pkt,
+	[OMX_WIRE_RNDV]		= omx_channel_sequenced_pkt,
+	[OMX_WIRE_NOTIFY]	= omx_channel_sequenced_pkt,
+	[OMX_WIRE_ACK]		= omx_channel_ack_pkt,
+	[OMX_WIRE_PULL]		= omx_pull_pkt,
+	[OMX_WIRE_PULL_REPLY]	= omx_pull_reply_pkt,
+	[OMX_WIRE_NACK]		= omx_channel_nack_pkt,
+	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
+};
+
+/* Only hello and bye are for everybody, and nobody sends as a group. */
+static bool cast_is_right(const struct sk_buff *skb, u8 type)
+{
+	const struct ethhdr *eth = eth_hdr(skb);
+
+	if (!is_valid_ether_addr(eth->h_source))
+		return false;
+	return skb->pkt_type == PACKET_HOST ||
+	       (skb->pkt_type == PACKET_BROADCAST &&
+		(type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE));
+}
+
+static void to_endpoint(struct omx_iface *iface, struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_endpoint *ep;
+
+	ep = omx_endpoint_find(iface, be16_to_cpu(head->dst_endpoint));
+	if (ep && ep->session == be32_to_cpu(head->dst_session)) {
+		endpoint_handlers[head->type](iface, ep, skb);
+		return;
+	}
+	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+	if (ep) {
+		omx_count(iface, DROP_SESSION);
+		refuse(iface, skb, OMX_STATUS_BAD_SESSION);
+	} else {
+		omx_count(iface, DROP_NO_ENDPOINT);
+		refuse(iface, skb, OMX_STATUS_CLOSED);
+	}
+	kfree_skb(skb);
+}
+
+/*
+ * Makes the header readable and cuts the padding.  0, or the counter to count.
+ * The stack hands over packets with their data where our header begins; every
+ * later look at the header goes through omx_packet_head().
+ */
+static int prepare(struct sk_buff *skb)
+{
+	const struct omx_wire_head *head;
+	unsigned int header;
+	int drop;
+
+	skb_reset_network_header(skb);
+	/* Not a byte more than needed: pulling payload out of pages is slow. */
+	if (!pskb_may_pull(skb, sizeof(*head)))
+		return OMX_COUNTER_DROP_LENGTH;
+	header = omx_wire_header_length(omx_packet_head(skb)->type);
+	if (skb->len >= header && !pskb_may_pull(skb, header))
+		return OMX_COUNTER_DROP_NONLINEAR;
+	head = omx_packet_head(skb);
+	drop = omx_wire_validate(head, skb_headlen(skb), skb->len);
+	if (drop)
+		return drop;
+	if (!cast_is_right(skb, head->type))
+		return OMX_COUNTER_DROP_CAST;
+	if (pskb_trim_rcsum(skb, be16_to_cpu(head->length)))
+		return OMX_COUNTER_DROP_NO_MEMORY;
+	return 0;
+}
+
+int omx_receive(struct sk_buff *skb, struct net_device *dev,
+		struct packet_type *packet_type, struct net_device *orig_dev)
+{
+	struct omx_iface *iface = packet_type->af_packet_priv;
+	int drop;
+	u8 type;
+
+	/* A tap may look at it too; we keep frames and write to skb->cb. */
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_OUTGOING) {
+		consume_skb(skb);
+		return NET_RX_SUCCESS;
+	}
+	/* We may keep it for long, and its sender may be a socket on this host. */
+	skb_orphan(skb);
+	drop = prepare(skb);
+	if (drop) {
+		this_cpu_inc(iface->counters->value[drop]);
+		kfree_skb(skb);
+		return NET_RX_DROP;
+	}
+	type = omx_packet_head(skb)->type;
+	omx_count_type(iface, RX, type);
+	if (iface_handlers[type]) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+		iface_handlers[type](iface, skb);
+	} else {
+		to_endpoint(iface, skb);
+	}
+	return NET_RX_SUCCESS;
+}

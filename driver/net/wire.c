@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one place where a frame's own words are checked.  No kernel state is
+ * needed, so the unit tests and the fuzzer compile this file in user space.
+ */
+#include <asm/byteorder.h>
+#include <linux/kernel.h>
+
+#include "observe/counters.h"
+#include "omx_abi.h"
+#include "omx_wire.h"
+
+#define HEADER(body)	(sizeof(struct omx_wire_head) + sizeof(body))
+
+const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
+	[OMX_WIRE_HELLO]	 = HEADER(struct omx_wire_hello),
+	[OMX_WIRE_BYE]		 = HEADER(struct omx_wire_hello),
+	[OMX_WIRE_CONNECT]	 = HEADER(struct omx_wire_connect),
+	[OMX_WIRE_CONNECT_REPLY] = HEADER(struct omx_wire_connect_reply),
+	[OMX_WIRE_EAGER]	 = HEADER(struct omx_wire_eager),
+	[OMX_WIRE_RNDV]		 = HEADER(struct omx_wire_rndv),
+	[OMX_WIRE_NOTIFY]	 = HEADER(struct omx_wire_notify),
+	[OMX_WIRE_ACK]		 = HEADER(struct omx_wire_ack),
+	[OMX_WIRE_PULL]		 = HEADER(struct omx_wire_pull),
+	[OMX_WIRE_PULL_REPLY]	 = HEADER(struct omx_wire_pull_reply),
+	[OMX_WIRE_NACK]		 = HEADER(struct omx_wire_nack),
+	[OMX_WIRE_HOLD]		 = HEADER(struct omx_wire_hold),
+};
+
+static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
+{
+	return hello->name_length && hello->name_length < OMX_HOSTNAME_LEN &&
+	       payload == hello->name_length;
+}
+
+static bool eager_fits(const struct omx_wire_eager *eager, unsigned int payload)
+{
+	u32 length = be32_to_cpu(eager->msg_length);
+	u32 offset = be32_to_cpu(eager->offset);
+
+	if (length > OMX_EAGER_LENGTH_MAX || offset > length ||
+	    payload > length - offset)
+		return false;
+	return payload || !length;
+}
+
+static bool pull_fits(const struct omx_wire_pull *pull)
+{
+	u64 offset = be64_to_cpu(pull->offset);
+	u32 length = be32_to_cpu(pull->length);
+	u32 frame = be16_to_cpu(pull->frame_length);
+	u32 wanted = be32_to_cpu(pull->wanted);
+	u32 frames;
+
+	if (!frame || !length || length > frame * OMX_BLOCK_FRAMES ||
+	    offset + length < offset)
+		return false;
+	frames = DIV_ROUND_UP(length, frame);
+	return wanted && (frames == 32 || !(wanted >> frames));
+}
+
+static bool reply_fits(const struct omx_wire_pull_reply *reply,
+		       unsigned int payload)
+{
+	u64 offset = be64_to_cpu(reply->offset);
+
+	return payload && offset + payload > offset;
+}
+
+static bool body_fits(unsigned int type, const void *body, unsigned int payload)
+{
+	switch (type) {
+	case OMX_WIRE_HELLO:
+	case OMX_WIRE_BYE:
+		return hello_fits(body, payload);
+	case OMX_WIRE_EAGER:
+		return eager_fits(body, payload);
+	case OMX_WIRE_PULL:
+		return !payload && pull_fits(body);
+	case OMX_WIRE_PULL_REPLY:
+		return reply_fits(body, payload);
+	default:
+		return !payload;
+	}
+}
+
+int omx_wire_validate(const void *data, unsigned int linear, unsigned int total)
+{
+	const struct omx_wire_head *head = data;
+	unsigned int header, length;
+
+	if (linear < sizeof(*head))
+		return OMX_COUNTER_DROP_LENGTH;
+	if (head->version != OMX_WIRE_VERSION)
+		return OMX_COUNTER_DROP_VERSION;
+	header = omx_wire_header_length(head->type);
+	if (!header)
+		return OMX_COUNTER_DROP_TYPE;
+	length = be16_to_cpu(head->length);
+	if (length < header || length > total || linear < header)
+		return OMX_COUNTER_DROP_LENGTH;
+	if (!body_fits(head->type, head + 1, length - header))
+		return OMX_COUNTER_DROP_FIELD;
+	return 0;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the unit tests in user space cannot see: this kernel's skbs, RCU and
+ * pages.  The state machines are run once more, compiled as they are here.
+ */
+#define pr_fmt(fmt) "omx: " fmt
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "channel/sequence.h"
+#include "endpoint/table.h"
+#include "net/frame.h"
+#include "net/tx_page_pool.h"
+#include "observe/selftest.h"
+#include "omx_wire.h"
+#include "pull/pull_window.h"
+
+#define CHECK(condition)							\
+	do {									\
+		if (!(condition)) {						\
+			pr_err("self-test: %s:%d: not %s\n", __func__, __LINE__,	\
+			       #condition);					\
+			return -EINVAL;						\
+		}								\
+	} while (0)
+
+static const struct omx_packet_template template = {
+	.eth.h_proto = cpu_to_be16(OMX_ETHERTYPE_DEFAULT),
+	.head.version = OMX_WIRE_VERSION,
+};
+
+static int check_packet(const struct sk_buff *skb, unsigned int type,
+			unsigned int payload)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	unsigned int length = omx_wire_header_length(type) + payload;
+
+	CHECK(!skb_is_nonlinear(skb));
+	CHECK(skb->len == ETH_HLEN + length);
+	CHECK(skb_headroom(skb) >= ETH_HLEN);
+	CHECK(head->type == type);
+	CHECK(be16_to_cpu(head->length) == length);
+	/* One byte less is a bad length, whatever the type. */
+	CHECK(omx_wire_validate(head, length - 1, length - 1));
+	return 0;
+}
+
+/* Packets of every type and around the sizes where memory changes. */
+static int test_packets(void)
+{
+	static const unsigned int payloads[] = { 0, 1, 32, 200, 256, 1400, 4096, 8952 };
+	unsigned int type, i;
+
+	for (type = OMX_WIRE_HELLO; type < OMX_WIRE_TYPES; type++) {
+		for (i = 0; i < ARRAY_SIZE(payloads); i++) {
+			struct sk_buff *none = NULL;
+			struct sk_buff *skb = omx_packet_make(&template, type, payloads[i],
+							      GFP_KERNEL, &none);
+			int error;
+
+			CHECK(skb);
+			error = check_packet(skb, type, payloads[i]);
+			kfree_skb(skb);
+			if (error)
+				return error;
+		}
+	}
+	return 0;
+}
+
+/* Not used again while its clone is somewhere. */
+static int test_spare(void)
+{
+	struct sk_buff *spare = NULL, *skb, *clone;
+
+	skb = omx_packet_make(&template, OMX_WIRE_EAGER, 32, GFP_KERNEL, &spare);
+	CHECK(skb);
+	CHECK(omx_packet_is_spare(skb));
+	clone = skb_clone(skb, GFP_KERNEL);
+	CHECK(clone);
+	CHECK(!omx_packet_is_spare(skb));
+	skb_pull(clone, ETH_HLEN);
+	kfree_skb(clone);
+	CHECK(omx_packet_is_spare(skb));
+
+	spare = skb;
+	skb = omx_packet_make(&template, OMX_WIRE_NOTIFY, 0, GFP_KERNEL, &spare);
+	CHECK(skb && !spare);
+	CHECK(!check_packet(skb, OMX_WIRE_NOTIFY, 0));
+	kfree_skb(skb);
+	return 0;
+}
+
+/* A page that somebody still holds is not given out a second time. */
+static int test_chunks(void)
+{
+	enum { COUNT = 300 };	/* more than one CPU's pool holds */
+	struct sk_buff **skb;
+	int i, j, error = 0;
+
+	skb = kcalloc(COUNT, sizeof(*skb), GFP_KERNEL);
+	CHECK(skb);
+	for (i = 0; i < COUNT && !error; i++) {
+		local_bh_disable();
+		skb[i] = omx_chunk_skb(9000, GFP_ATOMIC);
+		local_bh_enable();
+		if (!skb[i] || skb_tailroom(skb[i]) < 9000)
+			error = -EINVAL;
+		else
+			memset(skb_put(skb[i], 9000), i, 9000);
+	}
+	for (i = 0; i < COUNT && !error; i++)
+		for (j = 0; j < 9000; j += 8999)
+			if (skb[i]->data[j] != (u8)i)
+				error = -EINVAL;
+	for (i = 0; i < COUNT; i++)
+		kfree_skb(skb[i]);
+	kfree(skb);
+	CHECK(!error);
+	return 0;
+}
+
+static int test_table(void)
+{
+	enum { COUNT = 1000 };
+	static u32 ids[COUNT];
+	struct omx_table table;
+	u32 i, slot = 0, found = 0;
+	bool right = true;
+
+	omx_table_init(&table);
+	for (i = 0; i < COUNT; i++)
+		right &= !omx_table_add(&table, &ids[i], &ids[i], GFP_KERNEL) && ids[i];
+	rcu_read_lock();
+	for (i = 0; i < COUNT; i++)
+		right &= omx_table_find(&table, ids[i]) == &ids[i];
+	while (omx_table_next(&table, &slot))
+		found++;
+	rcu_read_unlock();
+	for (i = 0; i < COUNT; i++) {
+		right &= omx_table_take(&table, ids[i], &ids[i]);
+		right &= !omx_table_take(&table, ids[i], &ids[i]);
+	}
+	omx_table_destroy(&table);
+	CHECK(found == COUNT);
+	CHECK(right);
+	return 0;
+}
+
+/* In order, lost and late, over the end of the numbers. */
+static int test_sequence(void)
+{
+	struct omx_rx_state rx = {};
+	bool ready;
+	u32 i;
+
+	omx_rx_start(&rx, 7);
+	rx.next = U32_MAX - 10;
+	for (i = 0; i < 100; i++) {
+		u32 first = rx.next;
+
+		CHECK(omx_rx_judge(&rx, 7, first - 1) == OMX_RX_DUPLICATE);
+		CHECK(omx_rx_judge(&rx, 7, first + 1) == OMX_RX_AHEAD);
+		omx_rx_keep(&rx, first + 1);
+		CHECK(omx_rx_judge(&rx, 7, first + 1) == OMX_RX_DUPLICATE);
+		CHECK(omx_rx_judge(&rx, 7, first + OMX_WINDOW) == OMX_RX_BEYOND);
+		CHECK(omx_rx_judge(&rx, 7, first) == OMX_RX_NEXT);
+		ready = omx_rx_advance(&rx);
+		CHECK(ready);
+		ready = omx_rx_advance(&rx);
+		CHECK(!ready);
+		CHECK(rx.next == first + 2);
+	}
+	return 0;
+}
+
+/* Every frame of every block is asked for and taken once. */
+static int pull_through(struct omx_pull_window *window)
+{
+	struct omx_pull_request request;
+	u32 now = U32_MAX - 1000;
+
+	while (!omx_pull_window_done(window)) {
+		CHECK(omx_pull_window_wants(window));
+		omx_pull_window_ask(window, now++, &request);
+		while (request.wanted) {
+			u32 at = __ffs(request.wanted) * window->frame_length;
+			u32 length = min(window->frame_length, request.length - at);
+			u64 block;
+
+			request.wanted &= request.wanted - 1;
+			CHECK(omx_pull_window_judge(window, request.offset + at, length,
+						    &block) == OMX_PULL_NEW);
+			omx_pull_window_take(window, request.offset + at, block, 1);
+			CHECK(omx_pull_window_judge(window, request.offset + at, length,
+						    &block) == OMX_PULL_DUPLICATE);
+		}
+	}
+	CHECK(!window->outstanding);
+	return 0;
+}
+
+static int test_pull_window(void)
+{
+	static const u64 lengths[] = { 1, 8960, 8961, 32 * 8960, 32 * 8960 + 1, 5000000 };
+	struct omx_pull_window window;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < ARRAY_SIZE(lengths) && !error; i++) {
+		omx_pull_window_init(&window, lengths[i], 8960);
+		error = pull_through(&window);
+	}
+	return error;
+}
+
+/* Noise is refused or read to its end and not beyond (KASAN sees it). */
+static int test_noise(void)
+{
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		unsigned int length = get_random_u32() % 128;
+		u8 *data = kmalloc(length, GFP_KERNEL);
+
+		CHECK(data);
+		get_random_bytes(data, length);
+		if (length > 2) {
+			data[0] = OMX_WIRE_VERSION;
+			data[1] %= OMX_WIRE_TYPES + 1;
+		}
+		omx_wire_validate(data, length, length);
+		kfree(data);
+	}
+	return 0;
+}
+
+int omx_selftest(void)
+{
+	static int (*const tests[])(void) = {
+		test_packets, test_spare, test_chunks, test_table, test_sequence,
+		test_pull_window, test_noise,
+	};
+	unsigned int i;
+	int error;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		error = tests[i]();
+		if (error)
+			return error;
+	}
+	pr_info("%zu self-tests passed\n", ARRAY_SIZE(tests));
+	return 0;
+}

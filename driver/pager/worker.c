@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page-in by a worker of the kernel, for programs without a thread for it.
+ *
+ * The worker stands in for the program: it has its memory, and so its control
+ * group, and may allocate on the nodes of its cpuset.  (Of the NUMA policies
+ * those of mappings hold, mbind(2); modules cannot take over a thread's,
+ * set_mempolicy(2).)
+ *
+ * Nobody kills a worker, and while it waits for a page the memory of a program
+ * that was killed stays: whoever closes the endpoint, which a program does as
+ * it ends, sends SIGKILL to those that are in the middle of a work.  A program
+ * that has lost its descriptor closes nothing, so that the share's watch also
+ * looks whether the program has ended.
+ */
+#include <linux/cpuset.h>
+#include <linux/kthread.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "pager/pager.h"
+
+/* A worker in the middle of a work, on its stack. */
+struct stand_in {
+	struct list_head node;		/* share->workers */
+	struct task_struct *task;
+};
+
+/* Where the program may allocate. */
+static nodemask_t nodes_of(struct omx_fault_share *share)
+{
+	nodemask_t nodes = cpuset_current_mems_allowed;
+#ifdef CONFIG_CPUSETS
+	struct task_struct *owner = get_pid_task(share->owner, PIDTYPE_TGID);
+
+	if (owner) {
+		task_lock(owner);
+		nodes = owner->mems_allowed;
+		task_unlock(owner);
+		put_task_struct(owner);
+	}
+#endif
+	return nodes;
+}
+
+/* The share stays until its queue has seen the work return; the work does not. */
+static void run_mortal(struct omx_fault_share *share, struct omx_fault_work *work)
+{
+	struct stand_in self = { .task = current };
+
+	allow_kernel_signal(SIGKILL);
+	spin_lock_bh(&share->lock);
+	list_add(&self.node, &share->workers);
+	omx_fault_watch(share);
+	spin_unlock_bh(&share->lock);
+
+	work->run(work);
+
+	spin_lock_bh(&share->lock);
+	list_del(&self.node);
+	spin_unlock_bh(&share->lock);
+	disallow_signal(SIGKILL);	/* and forget one that is pending */
+}
+
+static void run_as_program(struct omx_fault_share *share, struct omx_fault_work *work)
+{
+	nodemask_t own_nodes = cpuset_current_mems_allowed;
+
+	kthread_use_mm(share->mm);
+	set_mems_allowed(nodes_of(share));
+	run_mortal(share, work);
+	set_mems_allowed(own_nodes);
+	kthread_unuse_mm(share->mm);
+}
+
+static void run(struct work_struct *by_worker)
+{
+	struct omx_fault_work *work = container_of(by_worker, struct omx_fault_work,
+						   by_worker);
+	struct omx_fault_share *share = work->share;
+
+	if (mmget_not_zero(share->mm)) {
+		run_as_program(share, work);
+		mmput(share->mm);
+	} else {
+		/* Let omx_fault_queue() leave the share, which this may free. */
+		spin_lock_bh(&share->lock);
+		spin_unlock_bh(&share->lock);
+		work->run(work);	/* the program has ended: it fails */
+	}
+}
+
+void omx_fault_worker_init(struct omx_fault_work *work)
+{
+	INIT_WORK(&work->by_worker, run);
+}
+
+void omx_fault_worker_queue(struct omx_fault_work *work)
+{
+	lockdep_assert_held(&work->share->lock);
+	queue_work(work->share->queue, &work->by_worker);
+}
+
+bool omx_fault_program_ended(const struct omx_fault_share *share)
+{
+	struct task_struct *owner = get_pid_task(share->owner, PIDTYPE_TGID);
+	bool ended = true;
+
+	if (owner) {
+		/*
+		 * Its first thread may have exited before the others, and any
+		 * thread closes files that it alone has (unshare(2)): the
+		 * program has ended when all exit, or are made to.
+		 */
+		task_lock(owner);
+		ended = !atomic_read(&owner->signal->live) ||
+			READ_ONCE(owner->signal->flags) & SIGNAL_GROUP_EXIT ||
+			(owner->mm && owner->mm != share->mm);
+		task_unlock(owner);
+		put_task_struct(owner);
+	}
+	return ended;
+}
+
+void omx_fault_workers_kill(struct omx_fault_share *share)
+{
+	struct stand_in *worker;
+
+	lockdep_assert_held(&share->lock);
+	list_for_each_entry(worker, &share->workers, node)
+		send_sig(SIGKILL, worker->task, 1);
+}

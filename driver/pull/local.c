@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Large messages whose sender is on this host: each byte is copied once, from
+ * the sender's pages to the receiver's.  The receiver's system call copies short
+ * ones as far as the sender's pages are there.  Otherwise work copies, since a
+ * long copy would block the caller, who did not ask to wait.  The work runs in
+ * the receiver's share of page-in, but when it has to wait for a page of the
+ * sender, in the sender's.
+ */
+#include <linux/sched/signal.h>
+
+#include "channel/channel.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "observe/trace.h"
+#include "pager/pager.h"
+#include "pull/private.h"
+#include "pull/rndv.h"
+
+/* Copied at a time with BH off. */
+#define PIECE		(16U << 10)
+/* What the system call copies itself: about 50 us, and what isend has translated. */
+#define AT_ONCE_MAX	(512U << 10)
+
+/* The message of a sender on this host, referenced.  As omx_rndv_get(). */
+static struct omx_rndv *local_source(struct omx_pull *pull)
+{
+	struct omx_endpoint *ep = pull->ep, *peer;
+	struct omx_rndv *rndv = ERR_PTR(-ENOENT);
+	struct omx_channel *ch = pull->ch, *back;
+	struct omx_iface *iface;
+
+	iface = omx_iface_get_by_mac(ep->net, ch->mac);
+	if (!iface)
+		return rndv;
+	rcu_read_lock();
+	peer = omx_endpoint_find(iface, ch->peer_endpoint);
+	if (peer && peer->session == ch->peer_session) {
+		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
+		if (back)
+			rndv = omx_rndv_get(peer, pull->message, back);
+		if (!IS_ERR(rndv) && pull->length > rndv->length) {
+			omx_rndv_put(rndv);
+			rndv = ERR_PTR(-ENOENT);
+		}
+	}
+	rcu_read_unlock();
+	omx_iface_put(iface);
+	return rndv;
+}
+
+static u8 status_of(int error)
+{
+	if (!error)
+		return OMX_STATUS_OK;
+	return error == -ENOENT ? OMX_STATUS_BAD_REGION : omx_fault_status(error);
+}
+
+/* ---- later ---- */
+
+/* The pages that were absent and some behind them.  wait: also those that are not resident. */
+static int bring_pages(struct omx_pull *pull, u64 length, bool wait)
+{
+	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
+	u8 access = pull->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
+
+	return omx_region_translate(region, pull->paged,
+				    min(length, pull->length - pull->paged), access, wait);
+}
+
+static int page_in(struct omx_pull *pull)
+{
+	const struct omx_channel *ch = pull->lacks_source ? pull->source->ch : pull->ch;
+	u64 length = max_t(u64, PIECE, omx_fault_step());
+	bool write = !pull->lacks_source;
+	int error;
+
+	trace_omx_page_in_begin(ch, pull->message, write, pull->paged, length);
+	error = bring_pages(pull, length, true);
+	trace_omx_page_in_end(ch, pull->message, write, error);
+	return error;
+}
+
+/* -EAGAIN: pages are absent; -ECANCELED: the pull has ended. */
+static int copy_piece(struct omx_pull *pull)
+{
+	u32 length = min_t(u64, PIECE, pull->length - pull->paged);
+	int error = -ECANCELED;
+
+	spin_lock_bh(&pull->lock);
+	if (pull->state == OMX_PULL_LOCAL)
+		error = omx_region_copy(&pull->ahead, &pull->cursor, pull->paged, length,
+					&pull->lacks_source);
+	spin_unlock_bh(&pull->lock);
+	/* Behind the copy: the program may have written to it since. */
+	if (!error && READ_ONCE(pull->source->withdrawn))
+		error = -ENOENT;
+	if (!error)
+		pull->paged += length;
+	return error;
+}
+
+/* Resident pages are translated in either share: nobody waits for them. */
+static int copy_resident(struct omx_pull *pull)
+{
+	int error = copy_piece(pull), side;
+
+	for (side = 0; side < 2 && error == -EAGAIN; side++) {
+		bring_pages(pull, OMX_EXTENT_SIZE, false);
+		error = copy_piece(pull);
+	}
+	return error;
+}
+
+static int copy(struct omx_pull *pull)
+{
+	int error = 0;
+
+	while (!error && pull->paged < pull->length) {
+		error = copy_resident(pull);
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
+		cond_resched();
+	}
+	return error;
+}
+
+/* The work may run elsewhere as soon as it is queued. */
+static void queue(struct omx_pull *pull)
+{
+	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
+
+	omx_fault_queue(region->space->share, &pull->page_in);
+}
+
+static void go_on(struct omx_fault_work *work)
+{
+	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
+	bool source = pull->lacks_source;	/* whose share this is */
+	int error = copy(pull);
+
+	while (error == -EAGAIN && pull->lacks_source == source) {
+		error = page_in(pull);
+		if (!error)
+			error = copy(pull);
+	}
+	if (error == -EAGAIN) {
+		queue(pull);
+		return;
+	}
+	rcu_read_lock();	/* the endpoint stays if the pull has not ended */
+	omx_pull_end(pull, status_of(error));
+	rcu_read_unlock();
+	omx_region_cursor_end(&pull->ahead);
+	omx_rndv_put(pull->source);
+	omx_pull_put(pull);
+}
+
+/* Takes over the reference on the source. */
+static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done,
+			bool lacks_source)
+{
+	pull->source = source;
+	pull->lacks_source = lacks_source;
+	pull->paged = done;
+	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
+	omx_fault_work_init(&pull->page_in, go_on);
+	refcount_inc(&pull->ref);
+	spin_lock_bh(&pull->lock);
+	pull->state = OMX_PULL_LOCAL;
+	spin_unlock_bh(&pull->lock);
+	rcu_read_lock();
+	omx_pull_end_if_missed(pull);
+	rcu_read_unlock();
+	queue(pull);
+}
+
+/* ---- at once ---- */
+
+void omx_pull_locally(struct omx_pull *pull)
+{
+	struct omx_rndv *source = local_source(pull);
+	int error = PTR_ERR_OR_ZERO(source);
+	u64 done = 0;
+
+	if (!error) {
+		omx_count(pull->ep->iface, LOCAL_COPY);
+		if (pull->length > AT_ONCE_MAX) {
+			start_later(pull, source, 0, false);
+			return;
+		}
+		error = omx_region_copy_to_user(source->region, pull->region,
+						pull->length, &done);
+		if (error == -EAGAIN) {
+			start_later(pull, source, done, true);
+			return;
+		}
+		if (READ_ONCE(source->withdrawn))
+			error = -ENOENT;
+		omx_rndv_put(source);
+	}
+	pull->state = OMX_PULL_DONE;
+	omx_pull_conclude(pull, status_of(error));
+}

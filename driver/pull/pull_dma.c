@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a pull whose frames an engine copies: a moment of polling when
+ * the last frame is there, then work of the pull's own waits.
+ */
+#include <linux/delay.h>
+#include <linux/timekeeping.h>
+
+#include "pager/pager.h"
+#include "pull/private.h"
+
+#define POLL_NS		(20 * NSEC_PER_USEC)
+#define STEP_US		50
+#define STEPS_MAX	10000	/* no working engine needs so many */
+
+bool omx_pull_poll_copies(struct omx_pull *pull)
+{
+	u64 until = ktime_get_mono_fast_ns() + POLL_NS;
+
+	lockdep_assert_held(&pull->lock);
+	while (!omx_copies_settle(&pull->copies, &pull->cursor)) {
+		if (ktime_get_mono_fast_ns() > until)
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+void omx_pull_want_copies(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	if (pull->settling)
+		return;
+	pull->settling = true;
+	refcount_inc(&pull->ref);
+	omx_fault_queue(pull->region->space->share, &pull->settle);
+}
+
+/* True: look again, once page-in has brought these bytes if there are any. */
+static bool settle(struct omx_pull *pull, u64 *offset, u64 *length)
+{
+	struct sk_buff_head out;
+	bool again;
+
+	__skb_queue_head_init(&out);
+	*length = 0;
+	rcu_read_lock();	/* the endpoint stays if the pull is ACTIVE */
+	local_bh_disable();
+	spin_lock(&pull->lock);
+	again = pull->state == OMX_PULL_ACTIVE &&
+		!omx_copies_settle(&pull->copies, &pull->cursor);
+	if (again) {
+		omx_copies_lack_page(&pull->copies, offset, length);
+		spin_unlock(&pull->lock);
+	} else {
+		pull->settling = false;
+		omx_pull_unlock_and_go_on(pull, &out);
+	}
+	local_bh_enable();
+	rcu_read_unlock();
+	return again;
+}
+
+static void page_in(struct omx_pull *pull, u64 offset, u64 length)
+{
+	int error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+
+	if (!error)
+		return;
+	rcu_read_lock();
+	omx_pull_end(pull, omx_fault_status(error));
+	rcu_read_unlock();
+}
+
+void omx_pull_settle(struct omx_fault_work *work)
+{
+	struct omx_pull *pull = container_of(work, struct omx_pull, settle);
+	unsigned int steps = 0;
+	u64 offset, length;
+
+	while (settle(pull, &offset, &length)) {
+		if (length) {
+			page_in(pull, offset, length);
+			steps = 0;
+		} else if (++steps == STEPS_MAX) {
+			omx_engine_give_up();
+		}
+		usleep_range(STEP_US, 2 * STEP_US);
+	}
+	omx_pull_put(pull);
+}

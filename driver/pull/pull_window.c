@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "pull/pull_window.h"
+
+static struct omx_pull_block *block_at(struct omx_pull_window *window, u64 block)
+{
+	return &window->block[block % OMX_PULL_BLOCKS];
+}
+
+void omx_pull_window_init(struct omx_pull_window *window, u64 length,
+			  u32 frame_length)
+{
+	memset(window, 0, sizeof(*window));
+	window->length = length;
+	window->frame_length = frame_length;
+	window->frames_left = div_u64(length + frame_length - 1, frame_length);
+	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
+				 OMX_BLOCK_FRAMES);
+	window->limit = OMX_PULL_FRAMES_MIN;
+}
+
+/* A request for what is missing of a block. */
+static void request_for(struct omx_pull_window *window, u64 block, u32 now,
+			struct omx_pull_request *request)
+{
+	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
+
+	request->offset = block * block_length;
+	request->length = min(block_length, window->length - request->offset);
+	request->wanted = block_at(window, block)->missing;
+	request->held = block_at(window, block)->held;
+	block_at(window, block)->asked_at = now;
+	block_at(window, block)->held = false;
+}
+
+void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
+			 struct omx_pull_request *request)
+{
+	struct omx_pull_block *block = block_at(window, window->next_block);
+	u64 frames_behind = div_u64(window->length + window->frame_length - 1,
+				    window->frame_length) -
+			    window->next_block * OMX_BLOCK_FRAMES;
+
+	if (!window->outstanding) {
+		window->measured_at = now;
+		window->measured_frames = 0;
+	}
+	block->frames = min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
+	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
+	block->again = false;
+	request_for(window, window->next_block, now, request);
+	window->outstanding += block->frames;
+	window->next_block++;
+}
+
+enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
+					    u64 offset, u32 length, u64 *block)
+{
+	u32 remainder, index;
+	u64 frame;
+
+	if (offset >= window->length)
+		return OMX_PULL_MISFIT;
+	frame = div_u64_rem(offset, window->frame_length, &remainder);
+	if (remainder ||
+	    length != min_t(u64, window->frame_length, window->length - offset))
+		return OMX_PULL_MISFIT;
+	*block = frame / OMX_BLOCK_FRAMES;
+	index = frame % OMX_BLOCK_FRAMES;
+	if (*block >= window->next_block)
+		return OMX_PULL_MISFIT;
+	if (*block < window->first_block ||
+	    !(block_at(window, *block)->missing >> index & 1))
+		return OMX_PULL_DUPLICATE;
+	return OMX_PULL_NEW;
+}
+
+u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now)
+{
+	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].asked_at);
+}
+
+/* Its pages have come: lost frames are missed as soon as those of others. */
+static void release(struct omx_pull_block *block)
+{
+	block->held = false;
+	block->asked_at -= OMX_PULL_HOLD_US;
+}
+
+static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
+{
+	return div_u64(offset, window->frame_length) - block * OMX_BLOCK_FRAMES;
+}
+
+u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
+			u64 block, u32 *bytes)
+{
+	u32 missing = window->block[block % OMX_PULL_BLOCKS].missing;
+	u32 others = ~(missing >> index_in(window, offset, block));
+	u32 frames = others ? __ffs(others) : OMX_BLOCK_FRAMES;
+	u64 left = window->length - offset;
+
+	frames = min_t(u32, frames, DIV_ROUND_UP(length, window->frame_length));
+	*bytes = min_t(u64, frames * window->frame_length, left);
+	if (*bytes > length)
+		*bytes = --frames * window->frame_length;
+	return frames;
+}
+
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number,
+			  u32 frames)
+{
+	struct omx_pull_block *block = block_at(window, number);
+	u32 row = U32_MAX >> (OMX_BLOCK_FRAMES - frames);
+
+	block->missing &= ~(row << index_in(window, offset, number));
+	if (block->held)
+		release(block);
+	window->outstanding -= frames;
+	window->frames_left -= frames;
+	window->measured_frames += frames;
+	while (window->first_block < window->next_block &&
+	       !block_at(window, window->first_block)->missing)
+		window->first_block++;
+}
+
+static bool half_arrived(const struct omx_pull_block *block)
+{
+	return 2 * hweight32(block->missing) <= block->frames;
+}
+
+/* Patience doubles for what was asked for again already. */
+static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
+{
+	return block->missing &&
+	       (s32)(now - block->asked_at - (patience << block->again)) >= 0;
+}
+
+static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
+		      u32 patience, struct omx_pull_request *request)
+{
+	u64 i;
+
+	for (i = window->first_block; i < end; i++) {
+		struct omx_pull_block *block = block_at(window, i);
+
+		if (!is_overdue(block, now, patience))
+			continue;
+		block->again = true;
+		request_for(window, i, now, request);
+		return true;
+	}
+	return false;
+}
+
+bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
+			 u32 patience, struct omx_pull_request *request)
+{
+	if (block <= window->first_block || !half_arrived(block_at(window, block)))
+		return false;
+	return ask_again(window, block, now, patience, request);
+}
+
+bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
+			  struct omx_pull_request *request)
+{
+	return ask_again(window, window->next_block, now, patience, request);
+}
+
+bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block)
+{
+	*block = div_u64(offset, window->frame_length) / OMX_BLOCK_FRAMES;
+	return *block >= window->first_block && *block < window->next_block &&
+	       window->block[*block % OMX_PULL_BLOCKS].missing;
+}
+
+void omx_pull_window_hold(struct omx_pull_window *window, u64 number, u32 now)
+{
+	struct omx_pull_block *block = block_at(window, number);
+
+	block->held = true;
+	block->again = true;
+	block->asked_at = now + OMX_PULL_HOLD_US;
+}
+
+void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
+			   struct omx_pull_request *request)
+{
+	block_at(window, block)->again = true;
+	request_for(window, block, now, request);
+}
+
+void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
+{
+	u32 elapsed = now - window->measured_at;
+	u64 frames;
+
+	if (!rtt_min || !elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
+		return;
+	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
+	window->limit = clamp_t(u64, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
+	window->measured_at = now;
+	window->measured_frames = 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The arithmetic of a pull: which frames were asked for, which arrived, what
+ * to ask for next and again.  Plain data, no locks, no packets; times are
+ * microseconds that wrap.
+ *
+ * A message is cut into frames, 32 of which form a block, the unit that one
+ * request names.  Blocks between first_block and next_block have been asked
+ * for; at most OMX_PULL_BLOCKS of them may be incomplete, and at most `limit`
+ * frames on their way.
+ */
+#ifndef OMX_PULL_WINDOW_H
+#define OMX_PULL_WINDOW_H
+
+#include <linux/bitops.h>
+#include <linux/types.h>
+
+#include "omx_wire.h"
+
+#define OMX_PULL_BLOCKS		16	/* power of two */
+#define OMX_PULL_FRAMES_MAX	(OMX_PULL_BLOCKS * OMX_BLOCK_FRAMES)
+/*
+ * Enough to begin with.  Also, NAPI keeps up to 63 skb heads for the next
+ * frames: with a few more on their way, each would go through the allocator.
+ */
+#define OMX_PULL_FRAMES_MIN	48
+
+/* The wait for pages after which one asks again: the peer that knows may be gone. */
+#define OMX_PULL_HOLD_US	1000000
+
+struct omx_pull_block {
+	u32 missing;		/* bit i: frame i has not arrived */
+	u32 asked_at;
+	u8 frames;
+	bool again;		/* asked for more than once: no round-trip sample */
+	bool held;		/* asked_at lies OMX_PULL_HOLD_US ahead */
+};
+
+struct omx_pull_window {
+	u64 length;
+	u64 frames_left;	/* not arrived */
+	u64 blocks;		/* of the whole message */
+	u64 first_block;
+	u64 next_block;
+	u32 frame_length;
+	u32 outstanding;	/* frames asked for, not arrived */
+	u32 limit;
+	u32 measured_at;	/* the delivery rate: since then ... */
+	u32 measured_frames;	/* ... that many frames */
+	struct omx_pull_block block[OMX_PULL_BLOCKS];
+};
+
+struct omx_pull_request {
+	u64 offset;
+	u32 length;
+	u32 wanted;
+	bool held;		/* the block was known to wait for pages */
+};
+
+enum omx_pull_verdict {
+	OMX_PULL_NEW,
+	OMX_PULL_DUPLICATE,
+	OMX_PULL_MISFIT,	/* not a frame of this pull */
+};
+
+void omx_pull_window_init(struct omx_pull_window *window, u64 length,
+			  u32 frame_length);
+/* Is there a block to ask for, and leave to? */
+static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
+{
+	return window->outstanding + OMX_BLOCK_FRAMES <= window->limit &&
+	       window->next_block < window->blocks &&
+	       window->next_block - window->first_block < OMX_PULL_BLOCKS;
+}
+
+void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
+			 struct omx_pull_request *request);
+/* What this frame is.  For a new one *block is where it belongs. */
+enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
+					    u64 offset, u32 length, u64 *block);
+/* Is the next frame of this block the first: a sample of the round-trip time? */
+static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
+					   u64 block)
+{
+	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
+
+	return !b->again && hweight32(b->missing) == b->frames;
+}
+
+u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now);
+/*
+ * A new frame and those behind it that are, too, as far as the block goes and
+ * `length` bytes hold them whole.  Returns how many, *bytes: what they hold.
+ */
+u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
+			u64 block, u32 *bytes);
+/* So many new frames of a block, in a row, are in place. */
+void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 block,
+			  u32 frames);
+static inline bool omx_pull_window_done(const struct omx_pull_window *window)
+{
+	return !window->frames_left;
+}
+
+/*
+ * An earlier block whose missing frames cannot merely be late: half of
+ * `block`, asked for later, is here, and patience (us) has passed since.
+ */
+bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
+			 u32 patience, struct omx_pull_request *request);
+/* Nothing arrived for so long.  The oldest block asked for before that. */
+bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
+			  struct omx_pull_request *request);
+/* Which block has this byte?  False: none that was asked for and is incomplete. */
+bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block);
+/*
+ * It waits for pages, here or there: for OMX_PULL_HOLD_US neither late nor a
+ * gap, unless one of its frames arrives.
+ */
+void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
+/* Asks for what is missing of a block, whatever the time. */
+void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
+			   struct omx_pull_request *request);
+/* Sizes the window: twice what arrives in the shortest round-trip time. */
+void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "channel/channel.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "observe/trace.h"
+#include "pull/private.h"
+
+#define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
+
+static u32 reply_id(const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be32_to_cpu(body->pull);
+}
+
+static u64 reply_offset(const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+
+	return be64_to_cpu(body->offset);
+}
+
+static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb,
+				u32 id)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_pull *pull = omx_table_find(&ep->pulls, id);
+
+	if (!pull || pull->id != id ||
+	    pull->ch->mac != omx_mac_read(eth_hdr(skb)->h_source) ||
+	    pull->ch->peer_session != be32_to_cpu(head->src_session) ||
+	    pull->ch->peer_endpoint != be16_to_cpu(head->src_endpoint))
+		return NULL;
+	return pull;
+}
+
+static void note_rtt(struct omx_channel *ch, u32 rtt)
+{
+	u32 smooth = READ_ONCE(ch->pull_rtt);
+	u32 shortest = READ_ONCE(ch->pull_rtt_min);
+
+	/* Channels have several pulls, but a lost update is only a lost sample. */
+	WRITE_ONCE(ch->pull_rtt, smooth ? smooth + ((s32)(rtt - smooth)) / 8 : rtt);
+	if (!shortest || rtt < shortest)
+		WRITE_ONCE(ch->pull_rtt_min, rtt);
+}
+
+static void give_back_arrived(struct omx_pull *pull, u32 frames)
+{
+	u32 released = 0;
+
+	if (unlikely(pull->released)) {
+		released = min(pull->released, frames);
+		pull->released -= released;
+	}
+	omx_pull_give_back(pull, frames - released);
+}
+
+static u32 gap_patience(const struct omx_pull *pull)
+{
+	return max_t(u32, PATIENCE_MIN_US, 2 * READ_ONCE(pull->ch->pull_rtt));
+}
+
+static noinline void ask_for_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+
+	if (!omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
+				 gap_patience(pull), &request))
+		return;
+	omx_count(pull->ep->iface, PULL_GAP);
+	omx_pull_ask_again(pull, &request, out);
+}
+
+/* New frames of a block are in place: learn from it and ask for more. */
+static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
+		    struct sk_buff_head *out)
+{
+	if (omx_pull_window_samples(&pull->window, block))
+		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
+	omx_pull_window_take(&pull->window, offset, block, frames);
+	if (unlikely(pull->bet) && !block && !pull->late)
+		omx_count_add(pull->ep->iface, REPLY_OVERLAPPED, frames);
+	give_back_arrived(pull, frames);
+	pull->progress = jiffies;
+	pull->backoff = 0;
+	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
+		omx_pull_window_adapt(&pull->window, omx_pull_now_us(),
+				      READ_ONCE(pull->ch->pull_rtt_min));
+	if (omx_pull_window_wants(&pull->window))
+		omx_pull_ask(pull, omx_pull_now_us(), out);
+	if (block > pull->window.first_block)
+		ask_for_gap(pull, block, out);
+}
+
+/* What an engine is to copy with; NULL: nothing. */
+static struct omx_copies *copies_of(struct omx_pull *pull)
+{
+	if (likely(!pull->copies.wanted))
+		return NULL;
+	omx_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
+	return &pull->copies;
+}
+
+/*
+ * Takes in the frame there, and new ones behind it at once where no engine
+ * copies.  Returns how many bytes to go on behind, 0: its page is absent.
+ */
+static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
+		       int skb_offset, struct sk_buff_head *out)
+{
+	struct omx_iface *iface = pull->ep->iface;
+	struct omx_copies *copies = copies_of(pull);
+	u32 left = skb->len - skb_offset;
+	u32 length = min(left, pull->window.frame_length);
+	u32 frames = 1, bytes = length;
+	u64 block;
+	int error;
+
+	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
+	case OMX_PULL_MISFIT:
+		omx_count(iface, DROP_PULL_FRAME);
+		return length;
+	case OMX_PULL_DUPLICATE:
+		omx_count(iface, DROP_PULL_DUPLICATE);
+		return length;
+	case OMX_PULL_NEW:
+		break;
+	}
+	if (left > length && !copies)
+		frames = omx_pull_window_run(&pull->window, offset, left, block, &bytes);
+	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
+	if (error == -EAGAIN) {
+		/* Those that ended before the page are in place. */
+		frames = (u32)(pull->cursor.offset - offset) / pull->window.frame_length;
+		if (!frames)
+			return 0;
+		bytes = frames * pull->window.frame_length;
+		error = 0;
+	}
+	if (!error)
+		advance(pull, offset, block, frames, out);
+	return bytes;
+}
+
+/*
+ * Takes the frames of a reply in, of which a software device may hand us
+ * several at once.  Consumes skb.
+ */
+void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
+		       struct sk_buff_head *out)
+{
+	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	u64 offset = be64_to_cpu(body->offset) - OMX_REPLY_HEADER;
+	u32 at = omx_parked_of(skb)->at;
+
+	lockdep_assert_held(&pull->lock);
+	if (pull->state != OMX_PULL_ACTIVE) {
+		omx_count(pull->ep->iface, DROP_PULL_HANDLE);
+		at = skb->len;
+	}
+	while (at < skb->len) {
+		u32 taken = take_frames(pull, offset + at, skb, at, out);
+
+		if (!taken) {
+			omx_parked_of(skb)->at = at;
+			if (omx_pull_park(pull, offset + at, skb))
+				return;
+			break;
+		}
+		at += taken;
+	}
+	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
+}
+
+void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
+	__releases(&pull->lock)
+{
+	bool complete = pull->state == OMX_PULL_ACTIVE &&
+			omx_pull_window_done(&pull->window);
+
+	if (complete && unlikely(!list_empty(&pull->copies.list)) &&
+	    !omx_pull_poll_copies(pull)) {
+		omx_pull_want_copies(pull);
+		complete = false;
+	}
+	if (complete)
+		pull->state = OMX_PULL_DONE;
+	spin_unlock(&pull->lock);
+	if (!skb_queue_empty(out))
+		omx_channel_xmit(pull->ch, out);
+	if (complete)
+		omx_pull_conclude(pull, OMX_STATUS_OK);
+}
+
+void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			struct sk_buff *skb)
+{
+	struct omx_pull *pull = pull_of(ep, skb, reply_id(skb));
+	struct sk_buff_head out;
+
+	if (!pull) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+		omx_count(iface, DROP_PULL_HANDLE);
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_head_init(&out);
+	WRITE_ONCE(pull->ch->heard, jiffies);
+	omx_channel_heard_board(pull->ch);
+	omx_parked_of(skb)->at = OMX_REPLY_HEADER;
+	spin_lock(&pull->lock);
+	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
+			       skb->len - OMX_REPLY_HEADER);
+	omx_pull_take_reply(pull, skb, &out);
+	omx_pull_unlock_and_go_on(pull, &out);
+	omx_pull_let_others_ask(iface);
+}
+
+/* The sender has to page in, which it answers for: no need to ask again. */
+void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+		       struct sk_buff *skb)
+{
+	const struct omx_wire_hold *body = omx_packet_body(skb);
+	struct omx_pull *pull = pull_of(ep, skb, be32_to_cpu(body->pull));
+	struct omx_pull_request request;
+	struct sk_buff_head out;
+	u64 block;
+
+	__skb_queue_head_init(&out);
+	if (!pull) {
+		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+		omx_count(iface, DROP_HOLD);
+		kfree_skb(skb);
+		return;
+	}
+	WRITE_ONCE(pull->ch->heard, jiffies);
+	omx_channel_heard_board(pull->ch);
+	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
+	spin_lock(&pull->lock);
+	if (pull->state == OMX_PULL_ACTIVE &&
+	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
+		pull->progress = jiffies;
+		if (body->flags & OMX_HOLD_ASK) {
+			omx_pull_window_again(&pull->window, block, omx_pull_now_us(), &request);
+			omx_pull_ask_again(pull, &request, &out);
+		} else {
+			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
+			omx_pull_release_share(pull);
+		}
+	}
+	spin_unlock(&pull->lock);
+	omx_channel_xmit(pull->ch, &out);
+	consume_skb(skb);
+	omx_pull_let_others_ask(iface);
+}
