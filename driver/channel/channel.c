@@ -108,8 +108,8 @@ static void say_dead(struct omx_channel *ch)
 
 	/* Pairs with the grace period in claim_dead(). */
 	rcu_read_lock();
-	ch->dead_note.event.status = status;
-	omx_endpoint_post(ep, &ch->dead_note);
+	ch->dead_completion.event.status = status;
+	omx_endpoint_post(ep, &ch->dead_completion);
 	if (status == OMX_STATUS_UNREACHABLE)
 		omx_count(ep->iface, CHANNEL_TIMEOUT);
 	else
@@ -158,8 +158,8 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
 	INIT_WORK(&ch->end, end_work);
-	omx_note_init(&ch->space_note, OMX_EVENT_SEND_SPACE);
-	omx_note_init(&ch->dead_note, OMX_EVENT_CHANNEL_DEAD);
+	omx_completion_init(&ch->space_completion, OMX_EVENT_SEND_SPACE);
+	omx_completion_init(&ch->dead_completion, OMX_EVENT_CHANNEL_DEAD);
 	return ch;
 }
 
@@ -197,8 +197,8 @@ static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 		return error;
 	}
 	omx_budget_charge(&ep->budget, sizeof(*ch));
-	ch->space_note.event.channel = ch->id;
-	ch->dead_note.event.channel = ch->id;
+	ch->space_completion.event.channel = ch->id;
+	ch->dead_completion.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
 		     peer_hash(ep, ch->mac, ch->peer_endpoint, ch->peer_session));
 	timer_reduce(&ch->timer, jiffies + OMX_CHANNEL_IDLE);
@@ -393,8 +393,8 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_lock_bh(&ep->channels_lock);
 	omx_host_leave(ep, ch);
 	spin_unlock_bh(&ep->channels_lock);
-	omx_ring_forget(&ep->ring, &ch->space_note);
-	omx_ring_forget(&ep->ring, &ch->dead_note);
+	omx_ring_forget(&ep->ring, &ch->space_completion);
+	omx_ring_forget(&ep->ring, &ch->dead_completion);
 	omx_budget_uncharge(&ep->budget, sizeof(*ch));
 	omx_channel_put(ch);
 }

@@ -93,8 +93,8 @@ struct omx_channel {
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
 	u32 pull_rtt_min;
 
-	struct omx_note space_note;
-	struct omx_note dead_note;
+	struct omx_completion space_completion;
+	struct omx_completion dead_completion;
 };
 
 /* What a packet's skb->cb says while the channel keeps it. */

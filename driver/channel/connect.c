@@ -21,7 +21,7 @@ struct omx_connect {
 	u64 mac;
 	u32 endpoint;
 	u32 key;
-	struct omx_note *note;
+	struct omx_completion *completion;
 	spinlock_t lock;
 	bool asked;			/* an answer can be one; pairs: is_reply_to() */
 	bool done;			/* the timer is not started again */
@@ -73,12 +73,12 @@ static void connect_free(struct omx_connect *connect)
 
 static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 session)
 {
-	struct omx_event *event = &connect->note->event;
+	struct omx_event *event = &connect->completion->event;
 
 	event->status = status;
 	event->channel = channel;
 	event->session = session;
-	omx_endpoint_post(connect->ep, connect->note);
+	omx_endpoint_post(connect->ep, connect->completion);
 	connect_free(connect);
 }
 
@@ -110,8 +110,8 @@ static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
 	if (!connect)
 		return NULL;
 	connect->ep = ep;
-	connect->note = omx_note_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie);
-	if (!connect->note) {
+	connect->completion = omx_completion_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie);
+	if (!connect->completion) {
 		connect_free(connect);
 		return NULL;
 	}
@@ -148,7 +148,7 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 		return -ENOMEM;
 	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL_ACCOUNT);
 	if (error) {
-		omx_note_free(connect->note);
+		omx_note_free(connect->completion);
 		connect_free(connect);
 		return error;
 	}
@@ -174,7 +174,7 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 	while ((connect = omx_table_next(&ep->connects, &slot))) {
 		if (!claim(connect))
 			continue;
-		omx_note_free(connect->note);
+		omx_note_free(connect->completion);
 		connect_free(connect);
 		omx_cond_resched_rcu();
 	}

@@ -152,7 +152,7 @@ static void wake_sender(struct omx_channel *ch)
 		return;
 	}
 	ch->want_space = false;
-	omx_endpoint_post(ch->ep, &ch->space_note);
+	omx_endpoint_post(ch->ep, &ch->space_completion);
 	omx_endpoint_notify_urgent(ch->ep);
 }
 

@@ -110,7 +110,7 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	hash_init(ep->hosts);
 	spin_lock_init(&ep->channels_lock);
 	init_tables(ep);
-	omx_note_init(&ep->board_note, OMX_EVENT_BOARD);
+	omx_completion_init(&ep->board_completion, OMX_EVENT_BOARD);
 	return 0;
 }
 
@@ -331,8 +331,8 @@ void omx_endpoints_detach(struct omx_iface *iface)
 		if (ep) {
 			make_dead(iface, ep, OMX_STATUS_BOARD_REMOVED);
 			WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
-			ep->board_note.event.status = OMX_STATUS_BOARD_REMOVED;
-			omx_endpoint_post(ep, &ep->board_note);
+			ep->board_completion.event.status = OMX_STATUS_BOARD_REMOVED;
+			omx_endpoint_post(ep, &ep->board_completion);
 			wake_up_all(&ep->helper_wait);
 		}
 		spin_unlock_bh(&iface->endpoints_lock);
@@ -385,7 +385,7 @@ void omx_endpoints_board_changed(struct omx_iface *iface)
 		if (!ep)
 			continue;
 		publish_board(ep);
-		omx_endpoint_post(ep, &ep->board_note);
+		omx_endpoint_post(ep, &ep->board_completion);
 	}
 	rcu_read_unlock();
 }
@@ -425,9 +425,9 @@ void omx_endpoint_leave(struct omx_endpoint *ep)
 		start_helper_timer(ep);
 }
 
-void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note)
+void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completion)
 {
-	if (omx_ring_post(&ep->ring, note))
+	if (omx_ring_post(&ep->ring, completion))
 		omx_count(ep->iface, RING_BACKLOG);
 	omx_endpoint_notify(ep);
 }

@@ -86,7 +86,7 @@ struct omx_endpoint {
 	atomic_t closed_windows;	/* channels whose peers we told to wait */
 	atomic_t next_flow;
 
-	struct omx_note board_note;
+	struct omx_completion board_completion;
 };
 
 /* ---- process context ---- */
@@ -119,7 +119,7 @@ void omx_endpoint_notify_urgent(struct omx_endpoint *ep);
 /* A thread that was `attending` goes back to its program. */
 void omx_endpoint_leave(struct omx_endpoint *ep);
 /* Posts a note and wakes. */
-void omx_endpoint_post(struct omx_endpoint *ep, struct omx_note *note);
+void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completion);
 
 /* Whom the requests of its program are charged to. */
 static inline struct omx_account *omx_endpoint_user(const struct omx_endpoint *ep)

@@ -8,7 +8,7 @@
 #include "endpoint/ring.h"
 
 /* Slots that messages leave to notes, so that answers always get through. */
-#define FOR_NOTES	(OMX_RING_SLOTS / 16)
+#define SLOTS_FOR_COMPLETIONS	(OMX_RING_SLOTS / 16)
 
 static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
 static_assert(sizeof(struct omx_ring_kernel) <= PAGE_SIZE);
@@ -36,21 +36,21 @@ int omx_ring_init(struct omx_ring *ring)
 	return 0;
 }
 
-void omx_note_free(struct omx_note *note)
+void omx_note_free(struct omx_completion *completion)
 {
-	if (!note || !note->user)
+	if (!completion || !completion->user)
 		return;
-	omx_account_uncharge_object(note->user, note);
-	kfree(note);
+	omx_account_uncharge_object(completion->user, completion);
+	kfree(completion);
 }
 
 void omx_ring_destroy(struct omx_ring *ring)
 {
-	struct omx_note *note, *next;
+	struct omx_completion *completion, *next;
 
-	list_for_each_entry_safe(note, next, &ring->backlog, link) {
-		list_del_init(&note->link);
-		omx_note_free(note);
+	list_for_each_entry_safe(completion, next, &ring->backlog, link) {
+		list_del_init(&completion->link);
+		omx_note_free(completion);
 	}
 	vfree(ring->user);
 	vfree(ring->kernel);
@@ -80,30 +80,30 @@ int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
 	return map(vma, ring->user, PAGE_SIZE);
 }
 
-struct omx_note *omx_note_alloc(struct omx_account *user, enum omx_event_type type,
-				u64 cookie)
+struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
+					    u64 cookie)
 {
-	struct omx_note *note = omx_account_alloc(user, sizeof(*note));
+	struct omx_completion *completion = omx_account_alloc(user, sizeof(*completion));
 
-	if (!note)
+	if (!completion)
 		return NULL;
-	INIT_LIST_HEAD(&note->link);
-	note->user = user;
-	note->event.type = type;
-	note->event.cookie = cookie;
-	return note;
+	INIT_LIST_HEAD(&completion->link);
+	completion->user = user;
+	completion->event.type = type;
+	completion->event.cookie = cookie;
+	return completion;
 }
 
-void omx_note_init(struct omx_note *note, enum omx_event_type type)
+void omx_completion_init(struct omx_completion *completion, enum omx_event_type type)
 {
-	INIT_LIST_HEAD(&note->link);
-	note->event.type = type;
+	INIT_LIST_HEAD(&completion->link);
+	completion->event.type = type;
 }
 
-void omx_ring_forget(struct omx_ring *ring, struct omx_note *note)
+void omx_ring_forget(struct omx_ring *ring, struct omx_completion *completion)
 {
 	spin_lock_bh(&ring->lock);
-	list_del_init(&note->link);
+	list_del_init(&completion->link);
 	spin_unlock_bh(&ring->lock);
 }
 
@@ -157,7 +157,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	spin_lock_bh(&ring->lock);
 	/* Messages overtake no note, and leave room for some. */
 	if (list_empty(&ring->backlog) &&
-	    omx_ring_room(ring) >= event->slots + FOR_NOTES)
+	    omx_ring_room(ring) >= event->slots + SLOTS_FOR_COMPLETIONS)
 		slot = reserve(ring, event->slots);
 	if (slot) {
 		*slot = *event;
@@ -173,29 +173,29 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	return slot;
 }
 
-static bool write_note(struct omx_ring *ring, struct omx_note *note)
+static bool ring_write_completion(struct omx_ring *ring, struct omx_completion *completion)
 {
 	struct omx_event *slot = reserve(ring, 1);
 
 	if (!slot)
 		return false;
-	note->event.slots = 1;
-	*slot = note->event;
+	completion->event.slots = 1;
+	*slot = completion->event;
 	publish(ring, 1);
 	return true;
 }
 
-bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
+bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion)
 {
 	bool waits = true;
 
 	spin_lock_bh(&ring->lock);
-	if (list_empty(&ring->backlog) && write_note(ring, note)) {
-		omx_note_free(note);
+	if (list_empty(&ring->backlog) && ring_write_completion(ring, completion)) {
+		omx_note_free(completion);
 		waits = false;
 	} else {
-		if (list_empty(&note->link))
-			list_add_tail(&note->link, &ring->backlog);
+		if (list_empty(&completion->link))
+			list_add_tail(&completion->link, &ring->backlog);
 		WRITE_ONCE(ring->kernel->kbacklog, 1);
 	}
 	spin_unlock_bh(&ring->lock);
@@ -204,15 +204,15 @@ bool omx_ring_post(struct omx_ring *ring, struct omx_note *note)
 
 bool omx_ring_flush(struct omx_ring *ring)
 {
-	struct omx_note *note, *next;
+	struct omx_completion *completion, *next;
 	bool empty;
 
 	spin_lock_bh(&ring->lock);
-	list_for_each_entry_safe(note, next, &ring->backlog, link) {
-		if (!write_note(ring, note))
+	list_for_each_entry_safe(completion, next, &ring->backlog, link) {
+		if (!ring_write_completion(ring, completion))
 			break;
-		list_del_init(&note->link);
-		omx_note_free(note);
+		list_del_init(&completion->link);
+		omx_note_free(completion);
 	}
 	empty = list_empty(&ring->backlog);
 	WRITE_ONCE(ring->kernel->kbacklog, !empty);

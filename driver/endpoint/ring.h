@@ -37,7 +37,7 @@ struct omx_ring {
 	struct list_head backlog;	/* of notes */
 };
 
-struct omx_note {
+struct omx_completion {
 	struct list_head link;		/* in the backlog, or empty */
 	struct omx_account *user;	/* charged for it; NULL: it is in an object that outlives it */
 	struct omx_event event;
@@ -49,15 +49,15 @@ void omx_ring_destroy(struct omx_ring *ring);
 /* Maps the driver's or the program's part; the mmap lock is held for writing. */
 int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma);
 int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma);
-struct omx_note *omx_note_alloc(struct omx_account *user, enum omx_event_type type,
-				u64 cookie);
-void omx_note_init(struct omx_note *note, enum omx_event_type type);
+struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
+					    u64 cookie);
+void omx_completion_init(struct omx_completion *completion, enum omx_event_type type);
 /* Takes an embedded note out of the backlog before its object goes. */
-void omx_ring_forget(struct omx_ring *ring, struct omx_note *note);
+void omx_ring_forget(struct omx_ring *ring, struct omx_completion *completion);
 
 /* Any context. */
 /* One that was not posted, or NULL. */
-void omx_note_free(struct omx_note *note);
+void omx_note_free(struct omx_completion *completion);
 /*
  * Appends a message with `length` bytes of payload found at `offset` of skb
  * (behind the event, or inside it when they are few).  False: no room.
@@ -69,7 +69,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
  * An embedded note that still waits is left in its place with its new text.
  * True: it had to wait.
  */
-bool omx_ring_post(struct omx_ring *ring, struct omx_note *note);
+bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion);
 /* Moves what fits from the backlog.  True if the backlog is empty now. */
 bool omx_ring_flush(struct omx_ring *ring);
 /* Free slots, as far as the program can be believed. */

@@ -24,7 +24,7 @@
 #include "pull/pull.h"
 #include "pull/pull_window.h"
 
-struct omx_note;
+struct omx_completion;
 struct omx_rndv;
 
 /*
@@ -41,7 +41,7 @@ struct omx_pull {
 	struct omx_endpoint *ep;
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to fetch */
-	struct omx_note *note;
+	struct omx_completion *completion;
 	struct sk_buff *notify;		/* made beforehand: it must not fail */
 	u64 length;
 	u64 msg_length;

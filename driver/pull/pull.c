@@ -65,7 +65,7 @@ static void leave(struct omx_pull *pull)
 /* Called once, by who set DONE, without any lock. */
 void omx_pull_conclude(struct omx_pull *pull, u8 status)
 {
-	struct omx_event *event = &pull->note->event;
+	struct omx_event *event = &pull->completion->event;
 	struct omx_endpoint *ep = pull->ep;
 
 	if (unlikely(!list_empty(&pull->copies.list)))
@@ -76,7 +76,7 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	event->length = status == OMX_STATUS_OK ? pull->length : 0;
 	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
 	tell_sender(pull, status, event->length);
-	omx_endpoint_post(ep, pull->note);
+	omx_endpoint_post(ep, pull->completion);
 	omx_pull_let_others_ask(ep->iface);
 	omx_pull_put(pull);
 }
@@ -134,10 +134,10 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	omx_copies_init(&pull->copies, ep->iface);
 	omx_fault_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
-	pull->note = omx_note_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
+	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);
-	if (!pull->note || !pull->notify) {
-		omx_note_free(pull->note);
+	if (!pull->completion || !pull->notify) {
+		omx_note_free(pull->completion);
 		kfree_skb(pull->notify);
 		kfree(pull);
 		return NULL;
@@ -296,7 +296,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		error = start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
-		omx_note_free(pull->note);
+		omx_note_free(pull->completion);
 		kfree_skb(pull->notify);
 		omx_pull_put(pull);
 	}

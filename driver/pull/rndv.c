@@ -39,10 +39,10 @@ static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 	stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
 	omx_table_remove(&ep->rndvs, rndv->id);
 	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
-	rndv->note->event.channel = rndv->ch->id;
-	rndv->note->event.status = status;
-	rndv->note->event.length = length;
-	omx_endpoint_post(ep, rndv->note);
+	rndv->completion->event.channel = rndv->ch->id;
+	rndv->completion->event.status = status;
+	rndv->completion->event.length = length;
+	omx_endpoint_post(ep, rndv->completion);
 	omx_rndv_put(rndv);
 }
 
@@ -126,8 +126,8 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 
 	if (!rndv)
 		return NULL;
-	rndv->note = omx_note_alloc(user, OMX_EVENT_SEND_DONE, ioc->cookie);
-	if (!rndv->note) {
+	rndv->completion = omx_completion_alloc(user, OMX_EVENT_SEND_DONE, ioc->cookie);
+	if (!rndv->completion) {
 		omx_account_uncharge_object(user, rndv);
 		kfree(rndv);
 		return NULL;
@@ -168,7 +168,7 @@ static long send(struct omx_endpoint *ep, struct omx_channel *ch,
 	if (!error) {
 		prepare_more(rndv->region, rndv->length);
 	} else {
-		omx_note_free(rndv->note);
+		omx_note_free(rndv->completion);
 		omx_rndv_put(rndv);
 	}
 	omx_rndv_put(rndv);
@@ -279,7 +279,7 @@ void omx_rndvs_destroy(struct omx_endpoint *ep)
 
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		omx_table_remove(&ep->rndvs, rndv->id);
-		omx_note_free(rndv->note);
+		omx_note_free(rndv->completion);
 		omx_rndv_put(rndv);
 		cond_resched();
 	}

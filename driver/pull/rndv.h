@@ -14,7 +14,7 @@
 
 struct omx_channel;
 struct omx_endpoint;
-struct omx_note;
+struct omx_completion;
 struct omx_region;
 
 /*
@@ -32,7 +32,7 @@ struct omx_rndv {
 	u64 length;
 	u64 cookie;
 	bool withdrawn;			/* not to be pulled any more */
-	struct omx_note *note;		/* whoever ends it takes it */
+	struct omx_completion *completion;		/* whoever ends it takes it */
 
 	spinlock_t lock;		/* everything below; taken with BH off, innermost */
 	bool ended;			/* no more page-in; the endpoint may go a grace period later */
