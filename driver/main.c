@@ -92,10 +92,10 @@ static int __init omx_init(void)
 	}
 	error = omx_selftest();
 	if (error)
-		goto exit_chunks;
+		goto exit_page_pools;
 	error = omx_group_init();
 	if (error)
-		goto exit_chunks;
+		goto exit_page_pools;
 	error = omx_space_init();
 	if (error)
 		goto exit_group;
@@ -124,8 +124,8 @@ exit_space:
 	omx_space_exit();
 exit_group:
 	omx_group_exit();
-exit_chunks:
-	omx_chunks_exit();
+exit_page_pools:
+	omx_page_pools_exit();
 	return error;
 }
 
@@ -143,7 +143,7 @@ static void __exit omx_exit(void)
 	omx_account_exit();
 	omx_group_exit();
 	rcu_barrier();		/* of those, and of interfaces that they held */
-	omx_chunks_exit();
+	omx_page_pools_exit();
 	pr_info("unloaded\n");
 }
 

@@ -95,7 +95,7 @@ struct omx__endpoint {
 	struct list connecting;
 	struct list retry;
 	struct list timers;
-	struct omx__request **request_chunks;
+	struct omx__request **request_slabs;
 	uint32_t request_count;
 
 	/* see region.h */

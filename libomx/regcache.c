@@ -168,7 +168,7 @@ static bool make_room(struct omx__endpoint *ep, const struct regcache *cache, ui
 	return true;
 }
 
-static struct region *take(struct region *region)
+static struct region *regcache_reuse(struct region *region)
 {
 	if (!region->users++)
 		list_remove(&region->node);
@@ -188,7 +188,7 @@ int omx__regcache_get(struct omx__endpoint *ep, const struct omx_buffer *buffer,
 		return 0;
 	region = find(cache, buffer, flags, hash);
 	if (likely(region)) {
-		*found = take(region);
+		*found = regcache_reuse(region);
 		return 0;
 	}
 	if (!make_room(ep, cache, buffer->length))

@@ -7,17 +7,17 @@
 #include "region.h"
 #include "timer.h"
 
-static cold bool add_chunk(struct omx__endpoint *ep)
+static cold bool request_slab_add(struct omx__endpoint *ep)
 {
 	uint32_t chunks = ep->request_count / REQUESTS_PER_CHUNK;
 	struct omx__request **table;
 	struct omx__request *chunk;
 	uint32_t i;
 
-	table = realloc(ep->request_chunks, (chunks + 1) * sizeof(*table));
+	table = realloc(ep->request_slabs, (chunks + 1) * sizeof(*table));
 	if (!table)
 		return false;
-	ep->request_chunks = table;
+	ep->request_slabs = table;
 	chunk = calloc(REQUESTS_PER_CHUNK, sizeof(*chunk));
 	if (!chunk)
 		return false;
@@ -37,7 +37,7 @@ struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_t
 {
 	struct omx__request *req;
 
-	if (unlikely(list_empty(&ep->free_requests)) && !add_chunk(ep))
+	if (unlikely(list_empty(&ep->free_requests)) && !request_slab_add(ep))
 		return NULL;
 	/* The one freed last is the one in the cache. */
 	req = list_entry(ep->free_requests.prev, struct omx__request, node);
@@ -64,11 +64,11 @@ void omx__requests_free_all(struct omx__endpoint *ep)
 
 	for (i = 0; i < ep->request_count / REQUESTS_PER_CHUNK; i++) {
 		for (j = 0; j < REQUESTS_PER_CHUNK; j++)
-			omx__buffer_free(&ep->request_chunks[i][j].buffer);
-		free(ep->request_chunks[i]);
+			omx__buffer_free(&ep->request_slabs[i][j].buffer);
+		free(ep->request_slabs[i]);
 	}
-	free(ep->request_chunks);
-	ep->request_chunks = NULL;
+	free(ep->request_slabs);
+	ep->request_slabs = NULL;
 	ep->request_count = 0;
 }
 
@@ -79,7 +79,7 @@ struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t c
 
 	if (index >= ep->request_count)
 		return NULL;
-	req = &ep->request_chunks[index / REQUESTS_PER_CHUNK][index % REQUESTS_PER_CHUNK];
+	req = &ep->request_slabs[index / REQUESTS_PER_CHUNK][index % REQUESTS_PER_CHUNK];
 	if (req->generation != cookie >> 32 || req->state != REQUEST_ACTIVE)
 		return NULL;
 	return req;

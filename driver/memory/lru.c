@@ -206,7 +206,7 @@ static void put(struct omx_extent *extent)
  * Not if it was used since this was last asked of it (a clock), unless many
  * were.  True: held.
  */
-static bool take(struct omx_extent *extent, unsigned int looks)
+static bool lru_extent_try_ref(struct omx_extent *extent, unsigned int looks)
 {
 	if (READ_ONCE(extent->used) && looks < LOOKS_MAX) {
 		WRITE_ONCE(extent->used, false);
@@ -249,7 +249,7 @@ static struct omx_extent *find_pinned(const struct omx_space *but, bool same_pro
 			break;
 		extent = list_first_entry(&space->pinned, struct omx_extent, in_pinned);
 		list_move_tail(&extent->in_pinned, &space->pinned);
-		if (take(extent, looks))
+		if (lru_extent_try_ref(extent, looks))
 			found = extent;
 		else
 			move_space(space);
@@ -284,7 +284,7 @@ static struct omx_extent *find_present(void)
 		if (looks++ == 2 * LOOKS_MAX)
 			break;
 		list_move_tail(&extent->in_lru, &seen);
-		if (READ_ONCE(extent->present) && take(extent, looks)) {
+		if (READ_ONCE(extent->present) && lru_extent_try_ref(extent, looks)) {
 			found = extent;
 			break;
 		}

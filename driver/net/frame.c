@@ -49,7 +49,7 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 		return reuse(spare) ?: pair_alloc(gfp);
 	if (length > SMALL_FRAME) {
 		local_bh_disable();
-		skb = omx_chunk_skb(HEADROOM + length, gfp);
+		skb = omx_page_pool_skb(HEADROOM + length, gfp);
 		local_bh_enable();
 	} else {
 		skb = alloc_skb(HEADROOM + length, gfp);
@@ -133,7 +133,7 @@ struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
 	struct omx_packet_reply *start;
 	struct sk_buff *skb;
 
-	skb = omx_chunk_skb(HEADROOM + sizeof(*start) + payload, gfp);
+	skb = omx_page_pool_skb(HEADROOM + sizeof(*start) + payload, gfp);
 	if (likely(skb)) {
 		skb_reserve(skb, HEADROOM);
 		start = frame_begin(skb, sizeof(*start) + payload, protocol);

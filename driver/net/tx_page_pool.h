@@ -13,8 +13,8 @@
  * An empty linear skb with room for `size` bytes, headroom included.
  * BH off: whatever gfp says, it does not wait for memory.
  */
-struct sk_buff *omx_chunk_skb(unsigned int size, gfp_t gfp);
+struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp);
 
-void omx_chunks_exit(void);
+void omx_page_pools_exit(void);
 
 #endif

@@ -92,7 +92,7 @@ static int test_spare(void)
 }
 
 /* A page that somebody still holds is not given out a second time. */
-static int test_chunks(void)
+static int test_page_pool(void)
 {
 	enum { COUNT = 300 };	/* more than one CPU's pool holds */
 	struct sk_buff **skb;
@@ -102,7 +102,7 @@ static int test_chunks(void)
 	CHECK(skb);
 	for (i = 0; i < COUNT && !error; i++) {
 		local_bh_disable();
-		skb[i] = omx_chunk_skb(9000, GFP_ATOMIC);
+		skb[i] = omx_page_pool_skb(9000, GFP_ATOMIC);
 		local_bh_enable();
 		if (!skb[i] || skb_tailroom(skb[i]) < 9000)
 			error = -EINVAL;
@@ -238,7 +238,7 @@ static int test_noise(void)
 int omx_selftest(void)
 {
 	static int (*const tests[])(void) = {
-		test_packets, test_spare, test_chunks, test_table, test_sequence,
+		test_packets, test_spare, test_page_pool, test_table, test_sequence,
 		test_pull_window, test_noise,
 	};
 	unsigned int i;

@@ -140,8 +140,8 @@ static bool may_take(const struct omx_fault_share *share, bool grow)
 }
 
 /* 0 and no work: another thread is to be sent. */
-static long take(struct omx_fault_share *share, const void *attendant, bool grow,
-		 struct omx_fault_work **taken)
+static long pager_dequeue(struct omx_fault_share *share, const void *attendant, bool grow,
+			  struct omx_fault_work **taken)
 {
 	long error = 0;
 
@@ -175,7 +175,7 @@ static long wait_and_take(struct omx_fault_share *share, const void *attendant,
 	/* With work pending it has not looked. */
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	return take(share, attendant, grow, work);
+	return pager_dequeue(share, attendant, grow, work);
 }
 
 static void run(struct omx_fault_share *share, struct omx_fault_work *work)

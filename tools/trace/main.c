@@ -21,7 +21,7 @@ struct work {
 	FILE *record, *report, *svg;	/* open before the command runs; NULL: not wanted */
 };
 
-static void take(void *context, const char *line)
+static void trace_collect_line(void *context, const char *line)
 {
 	struct work *work = context;
 
@@ -93,8 +93,8 @@ static int collect(struct work *work, const struct options *options)
 	int status;
 
 	if (options->input)
-		return trace_read(options->input, take, work);
-	status = trace_record(options->command, take, work);
+		return trace_read(options->input, trace_collect_line, work);
+	status = trace_record(options->command, trace_collect_line, work);
 	if (work->record && close_output(work->record, options->record))
 		return -1;
 	return status;
