@@ -189,7 +189,7 @@ struct omx_ioc_channel_info {
 
 #define OMX_CHANNEL_LOCAL	0x1	/* the peer is on this host */
 #define OMX_CHANNEL_DEAD	0x2	/* given up; DISCONNECT frees its number */
-#define OMX_CHANNEL_BUNDLES	0x4	/* our interface passes several frames of a pull at once */
+#define OMX_CHANNEL_GSO	0x4	/* our interface passes several frames of a pull at once */
 
 /*
  * Fails the channel's pending large requests with OMX_STATUS_ABORTED; a dead

@@ -103,10 +103,10 @@ static int __init omx_init(void)
 	if (error)
 		goto exit_space;
 	omx_engine_init();
-	omx_offload_init();
+	omx_gso_init();
 	error = omx_iface_init();
 	if (error)
-		goto exit_offload;
+		goto exit_gso;
 	error = omx_chardev_init();
 	if (error)
 		goto exit_iface;
@@ -116,8 +116,8 @@ static int __init omx_init(void)
 
 exit_iface:
 	omx_iface_exit();
-exit_offload:
-	omx_offload_exit();
+exit_gso:
+	omx_gso_exit();
 	omx_engine_exit();
 	omx_lru_exit();
 exit_space:
@@ -135,7 +135,7 @@ static void __exit omx_exit(void)
 	end_commands();
 	omx_chardev_exit();
 	omx_iface_exit();
-	omx_offload_exit();
+	omx_gso_exit();
 	omx_fault_exit();	/* transfers of closed endpoints may still page in */
 	omx_engine_exit();
 	omx_space_exit();

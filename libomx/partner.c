@@ -21,7 +21,7 @@
  * More frames than that are sooner pulled than sent each by itself, where the
  * interface passes those of a pull on together (measured with veth).
  */
-#define UNBUNDLED_FRAMES	5
+#define NO_GSO_FRAMES_MAX	5
 
 static omx_endpoint_addr_t make_address(struct omx__endpoint *ep, uint32_t index)
 {
@@ -144,14 +144,14 @@ static void leave_channel(struct omx__endpoint *ep, struct partner *partner)
 static uint64_t longest_eager(const struct omx__endpoint *ep,
 			      const struct omx_ioc_channel_info *info)
 {
-	uint64_t unbundled = (uint64_t)UNBUNDLED_FRAMES * ep->ring.kernel->kboard_mtu;
+	uint64_t without_gso = (uint64_t)NO_GSO_FRAMES_MAX * ep->ring.kernel->kboard_mtu;
 
 	if (info->flags & OMX_CHANNEL_LOCAL)
 		return ep->shared_rndv_threshold;
 	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
 		return ep->rndv_threshold;
-	if (info->flags & OMX_CHANNEL_BUNDLES && unbundled < OMX_MEDIUM_MAX)
-		return unbundled;
+	if (info->flags & OMX_CHANNEL_GSO && without_gso < OMX_MEDIUM_MAX)
+		return without_gso;
 	return OMX_MEDIUM_MAX;
 }
 

@@ -401,12 +401,12 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 
 /* ---- ioctls ---- */
 
-static bool takes_bundles(struct omx_channel *ch)
+static bool channel_uses_gso(struct omx_channel *ch)
 {
 	bool takes;
 
 	rcu_read_lock();	/* the device stays */
-	takes = omx_offload_frames(ch->ep->iface, omx_channel_mtu(ch)) > 1;
+	takes = omx_gso_frames(ch->ep->iface, omx_channel_mtu(ch)) > 1;
 	rcu_read_unlock();
 	return takes;
 }
@@ -426,7 +426,7 @@ long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 	info.session = ch->peer_session;
 	info.flags = (ch->local ? OMX_CHANNEL_LOCAL : 0) |
 		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0) |
-		     (takes_bundles(ch) ? OMX_CHANNEL_BUNDLES : 0);
+		     (channel_uses_gso(ch) ? OMX_CHANNEL_GSO : 0);
 	omx_channel_put(ch);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }

@@ -274,7 +274,7 @@ void omx_engine_take_all_back(struct list_head *list)
 /* ---- the channel ---- */
 
 static DEFINE_MUTEX(setup);		/* everything below */
-static bool offload;
+static bool dma_wanted;
 static bool ready;			/* parameters are set before init runs */
 
 static bool suits(const struct dma_chan *chan)
@@ -371,7 +371,7 @@ static void broken(struct work_struct *work)
 	if (engine.stopped && engine.chan) {
 		pr_err("the DMA engine %s does not answer, the processor copies\n",
 		       dma_chan_name(engine.chan));
-		offload = false;
+		dma_wanted = false;
 		end();
 	}
 	mutex_unlock(&setup);
@@ -390,7 +390,7 @@ static int offload_set(const char *value, const struct kernel_param *param)
 	else if (ready)
 		end();
 	if (!error)
-		offload = on;
+		dma_wanted = on;
 	mutex_unlock(&setup);
 	return error;
 }
@@ -400,7 +400,7 @@ static const struct kernel_param_ops offload_ops = {
 	.get	= param_get_bool,
 };
 
-module_param_cb(copy_offload, &offload_ops, &offload, 0644);
+module_param_cb(copy_offload, &offload_ops, &dma_wanted, 0644);
 MODULE_PARM_DESC(copy_offload, "have a DMA engine copy what is received (default N)");
 
 /* A machine without an engine must not keep the module from loading. */
@@ -408,9 +408,9 @@ void omx_engine_init(void)
 {
 	mutex_lock(&setup);
 	ready = true;
-	if (offload && begin()) {
+	if (dma_wanted && begin()) {
 		pr_notice("no DMA engine that copies, the processor does\n");
-		offload = false;
+		dma_wanted = false;
 	}
 	mutex_unlock(&setup);
 }

@@ -87,7 +87,7 @@ bool omx_copies_settle(struct omx_copies *copies, struct omx_region_cursor *curs
 		const struct omx_engine_job *job = &copy->job;
 
 		if (!copy->failed) {
-			omx_count(copies->iface, COPY_OFFLOADED);
+			omx_count(copies->iface, DMA_COPIED);
 		} else {
 			if (omx_region_fill(cursor, job->offset, job->skb, job->skb_offset,
 					    job->length, NULL))

@@ -44,7 +44,7 @@ struct omx_program;
 #define OMX_ENTRY_PRESENT	0x1UL
 #define OMX_ENTRY_WRITE		0x2UL	/* it may be written to */
 #define OMX_ENTRY_PINNED	0x4UL
-#define OMX_ENTRY_RUN		0x8UL	/* the page before, if present, is its neighbour in one folio */
+#define OMX_ENTRY_CONTIGUOUS		0x8UL	/* the page before, if present, is its neighbour in one folio */
 #define OMX_ENTRY_AHEAD		0x10UL	/* brought before it was needed, not used since */
 #define OMX_ENTRY_SHIFT		5
 

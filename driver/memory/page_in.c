@@ -84,8 +84,8 @@ static bool is_current(const struct wanted *wanted, unsigned long seq)
  * one before: pages of a folio in a row are copied and sent as one, but for
  * those whose use is to be counted.
  */
-static void link_runs(struct omx_extent *extent, unsigned int first,
-		      unsigned int count)
+static void extent_link_contiguous(struct omx_extent *extent, unsigned int first,
+				   unsigned int count)
 {
 	unsigned int last = min(first + count, OMX_EXTENT_PAGES - 1U), i;
 
@@ -96,17 +96,17 @@ static void link_runs(struct omx_extent *extent, unsigned int first,
 
 		if (!*entry)
 			continue;
-		*entry &= ~OMX_ENTRY_RUN;
+		*entry &= ~OMX_ENTRY_CONTIGUOUS;
 		if (entry[-1] && pfn == (entry[-1] >> OMX_ENTRY_SHIFT) + 1 &&
 		    PageTail(pfn_to_page(pfn)) && !(*entry & OMX_ENTRY_AHEAD))
-			*entry |= OMX_ENTRY_RUN;
+			*entry |= OMX_ENTRY_CONTIGUOUS;
 	}
 }
 
 void omx_extent_use(struct omx_extent *extent, unsigned int i)
 {
 	extent->entry[i] &= ~OMX_ENTRY_AHEAD;
-	link_runs(extent, i, 1);
+	extent_link_contiguous(extent, i, 1);
 	omx_count(extent->space->iface, PAGES_AHEAD_USED);
 }
 
@@ -248,7 +248,7 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 		*entry = omx_entry_make(hmm_pfn_to_page(pfn[i]), new_flags(wanted));
 		installed++;
 	}
-	link_runs(extent, wanted->first, wanted->count);
+	extent_link_contiguous(extent, wanted->first, wanted->count);
 	count_ahead(wanted, installed);
 }
 
@@ -441,7 +441,7 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 		extent->pinned++;
 		*entry = omx_entry_make(page[i], new_flags(wanted));
 	}
-	link_runs(extent, wanted->first + from, count);
+	extent_link_contiguous(extent, wanted->first + from, count);
 	count_ahead(wanted, count - left);
 	spin_unlock_bh(&extent->lock);
 	return count - left;

@@ -506,7 +506,7 @@ static __always_inline struct omx_extent *extent_of(struct omx_region_cursor *cu
 static noinline u32 look_up(struct omx_region_cursor *cursor)
 {
 	struct omx_extent *extent = cursor->extent;
-	const unsigned long run = cursor->wanted | OMX_ENTRY_RUN;
+	const unsigned long run = cursor->wanted | OMX_ENTRY_CONTIGUOUS;
 	u64 in_segment, address = address_of(cursor, &in_segment);
 	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
 	u64 most = min(in_segment, extent->start + OMX_EXTENT_SIZE - address);

@@ -15,7 +15,7 @@
 #define GSO_TYPE	SKB_GSO_FRAGLIST
 #define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
 
-u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length)
+u32 omx_gso_frames(const struct omx_iface *iface, u32 frame_length)
 {
 	if (READ_ONCE(iface->detaching) ||
 	    (iface->dev->features & GSO_FEATURES) != GSO_FEATURES)
@@ -24,7 +24,7 @@ u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length)
 	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_REPLY_HEADER) / frame_length);
 }
 
-void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 {
 	skb_shinfo(skb)->gso_size = frame_length;
 	skb_shinfo(skb)->gso_segs = frames;
@@ -38,7 +38,7 @@ void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 }
 
 /* Each frame says where its part of the payload belongs. */
-static void mend_header(struct sk_buff *segment, u32 mac_length, u64 offset)
+static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 {
 	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
 	struct omx_wire_pull_reply *body = (void *)(head + 1);
@@ -52,7 +52,7 @@ static void mend_header(struct sk_buff *segment, u32 mac_length, u64 offset)
  * data is behind the Ethernet header, to which a VLAN's tag may belong, and a
  * tunnel may have added types of its own.
  */
-static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features_t features)
 {
 	const struct omx_wire_head *head;
 	u32 size = skb_shinfo(skb)->gso_size;
@@ -76,23 +76,23 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	if (IS_ERR(segments))
 		return segments;
 	for (one = segments; one; one = one->next, offset += size)
-		mend_header(one, mac_length, offset);
+		gso_fix_header(one, mac_length, offset);
 	return segments;
 }
 
-static struct packet_offload offload = {
+static struct packet_offload gso_offload = {
 	.callbacks = {
-		.gso_segment = segment,
+		.gso_segment = gso_segment_response,
 	},
 };
 
-void omx_offload_init(void)
+void omx_gso_init(void)
 {
-	offload.type = cpu_to_be16(omx_ethertype);
-	dev_add_offload(&offload);
+	gso_offload.type = cpu_to_be16(omx_ethertype);
+	dev_add_offload(&gso_offload);
 }
 
-void omx_offload_exit(void)
+void omx_gso_exit(void)
 {
-	dev_remove_offload(&offload);
+	dev_remove_offload(&gso_offload);
 }

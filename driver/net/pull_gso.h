@@ -13,11 +13,11 @@ struct omx_iface;
 struct sk_buff;
 
 /* Frames of this payload that one reply may carry to the interface; 1: no more. */
-u32 omx_offload_frames(const struct omx_iface *iface, u32 frame_length);
+u32 omx_gso_frames(const struct omx_iface *iface, u32 frame_length);
 /* Marks a reply as one of several frames. */
-void omx_offload_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
+void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
 
-void omx_offload_init(void);
-void omx_offload_exit(void);
+void omx_gso_init(void);
+void omx_gso_exit(void);
 
 #endif

@@ -50,7 +50,7 @@
 	X(RING_BACKLOG,		"event waited for room in the ring") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \
-	X(COPY_OFFLOADED,	"piece of a frame copied by a DMA engine") \
+	X(DMA_COPIED,	"piece of a frame copied by a DMA engine") \
 	X(COPY_REFUSED,		"piece of a frame not taken by the DMA engine") \
 	X(COPY_FAILED,		"piece of a frame copied again, the DMA engine failed") \
 	X(REGION_FAULT,		"region not accessible, request failed") \

@@ -97,8 +97,8 @@ static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
 	return div_u64(offset, window->frame_length) - block * OMX_BLOCK_FRAMES;
 }
 
-u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
-			u64 block, u32 *bytes)
+u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset, u32 length,
+			       u64 block, u32 *bytes)
 {
 	u32 missing = window->block[block % OMX_PULL_BLOCKS].missing;
 	u32 others = ~(missing >> index_in(window, offset, block));

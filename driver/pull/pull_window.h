@@ -92,8 +92,8 @@ u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now
  * A new frame and those behind it that are, too, as far as the block goes and
  * `length` bytes hold them whole.  Returns how many, *bytes: what they hold.
  */
-u32 omx_pull_window_run(const struct omx_pull_window *window, u64 offset, u32 length,
-			u64 block, u32 *bytes);
+u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset, u32 length,
+			       u64 block, u32 *bytes);
 /* So many new frames of a block, in a row, are in place. */
 void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 block,
 			  u32 frames);

@@ -93,13 +93,13 @@ static struct sk_buff *scattered_frames(struct request *request, u64 offset,
 	}
 	omx_packet_head(skb)->length = cpu_to_be16(OMX_REPLY_HEADER + length);
 	if (length > request->frame_length)
-		omx_offload_mark(skb, request->frame_length,
-				 DIV_ROUND_UP(length, request->frame_length));
+		omx_gso_mark(skb, request->frame_length,
+			     DIV_ROUND_UP(length, request->frame_length));
 	return skb;
 }
 
 /* How many frames from the first wanted one on may travel together. */
-static u32 run_of(const struct request *request, u32 wanted)
+static u32 response_gso_frames(const struct request *request, u32 wanted)
 {
 	u32 run = ffz((u64)wanted >> __ffs(wanted));
 
@@ -113,7 +113,7 @@ static u32 run_of(const struct request *request, u32 wanted)
 static int send_some(struct omx_iface *iface, struct request *request)
 {
 	u32 start = __ffs(request->wanted) * request->frame_length;
-	u32 frames = request->scatter ? run_of(request, request->wanted) : 0;
+	u32 frames = request->scatter ? response_gso_frames(request, request->wanted) : 0;
 	u64 offset = request->offset + start;
 	struct sk_buff *skb = ERR_PTR(-E2BIG);
 	u32 length;
@@ -287,7 +287,7 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 	request->wanted = kept_of(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_iface_has(iface, NETIF_F_SG);
-	request->frames_max = omx_offload_frames(iface, request->frame_length);
+	request->frames_max = omx_gso_frames(iface, request->frame_length);
 }
 
 /* A request that fits.  Consumes skb.  BH off, RCU read lock held. */

@@ -129,7 +129,7 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 		break;
 	}
 	if (left > length && !copies)
-		frames = omx_pull_window_run(&pull->window, offset, left, block, &bytes);
+		frames = omx_pull_window_contiguous(&pull->window, offset, left, block, &bytes);
 	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
 	if (error == -EAGAIN) {
 		/* Those that ended before the page are in place. */
