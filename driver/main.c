@@ -102,7 +102,7 @@ static int __init omx_init(void)
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
-	omx_engine_init();
+	omx_dma_init();
 	omx_gso_init();
 	error = omx_iface_init();
 	if (error)
@@ -118,7 +118,7 @@ exit_iface:
 	omx_iface_exit();
 exit_gso:
 	omx_gso_exit();
-	omx_engine_exit();
+	omx_dma_exit();
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
@@ -137,7 +137,7 @@ static void __exit omx_exit(void)
 	omx_iface_exit();
 	omx_gso_exit();
 	omx_fault_exit();	/* transfers of closed endpoints may still page in */
-	omx_engine_exit();
+	omx_dma_exit();
 	omx_space_exit();
 	omx_lru_exit();
 	omx_account_exit();

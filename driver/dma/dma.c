@@ -29,12 +29,12 @@ static struct {
 	struct list_head flying;	/* in order */
 	struct list_head orphans;	/* their pull has ended */
 	struct list_head unused;
-	struct omx_engine_copy *copy;	/* COPIES_MAX of them, once there was a channel */
-} engine = {
-	.lock = __SPIN_LOCK_UNLOCKED(engine.lock),
-	.flying = LIST_HEAD_INIT(engine.flying),
-	.orphans = LIST_HEAD_INIT(engine.orphans),
-	.unused = LIST_HEAD_INIT(engine.unused),
+	struct omx_dma_copy *copy;	/* COPIES_MAX of them, once there was a channel */
+} dma = {
+	.lock = __SPIN_LOCK_UNLOCKED(dma.lock),
+	.flying = LIST_HEAD_INIT(dma.flying),
+	.orphans = LIST_HEAD_INIT(dma.orphans),
+	.unused = LIST_HEAD_INIT(dma.unused),
 };
 
 static void broken(struct work_struct *work);
@@ -45,7 +45,7 @@ static DECLARE_WORK(broken_work, broken);
 /* By the engine, in any context. */
 static void report(void *context, const struct dmaengine_result *result)
 {
-	struct omx_engine_copy *copy = context;
+	struct omx_dma_copy *copy = context;
 
 	if (result && result->result != DMA_TRANS_NOERROR)
 		WRITE_ONCE(copy->failed, true);
@@ -53,35 +53,35 @@ static void report(void *context, const struct dmaengine_result *result)
 	smp_store_release(&copy->reported, true);
 }
 
-static bool is_done(const struct omx_engine_copy *copy)
+static bool is_done(const struct omx_dma_copy *copy)
 {
 	/* Pairs with report(). */
 	return copy->landed && smp_load_acquire(&copy->reported);
 }
 
-static void set_landed(struct omx_engine_copy *copy)
+static void set_landed(struct omx_dma_copy *copy)
 {
-	struct device *dev = dmaengine_get_dma_device(engine.chan);
+	struct device *dev = dmaengine_get_dma_device(dma.chan);
 
-	lockdep_assert_held(&engine.lock);
+	lockdep_assert_held(&dma.lock);
 	list_del(&copy->in_flight);
 	dma_unmap_page(dev, copy->from, copy->job.length, DMA_TO_DEVICE);
 	dma_unmap_page(dev, copy->to, copy->job.length, DMA_FROM_DEVICE);
 	flush_dcache_folio(page_folio(copy->job.page));
 	put_page(copy->job.page);
 	copy->landed = true;
-	engine.landed = copy->number;
+	dma.landed = copy->number;
 }
 
 static void look(void)
 {
-	struct omx_engine_copy *copy, *next;
+	struct omx_dma_copy *copy, *next;
 
-	lockdep_assert_held(&engine.lock);
-	if (engine.stopped)
+	lockdep_assert_held(&dma.lock);
+	if (dma.stopped)
 		return;		/* it may write still; end() waits for that */
-	list_for_each_entry_safe(copy, next, &engine.flying, in_flight) {
-		enum dma_status status = dma_async_is_tx_complete(engine.chan, copy->cookie,
+	list_for_each_entry_safe(copy, next, &dma.flying, in_flight) {
+		enum dma_status status = dma_async_is_tx_complete(dma.chan, copy->cookie,
 								  NULL, NULL);
 
 		if (status == DMA_ERROR)
@@ -95,29 +95,29 @@ static void look(void)
 /* What nobody asks for any more. */
 static void sweep(void)
 {
-	struct omx_engine_copy *copy, *next;
+	struct omx_dma_copy *copy, *next;
 
-	lockdep_assert_held(&engine.lock);
-	list_for_each_entry_safe(copy, next, &engine.orphans, node) {
+	lockdep_assert_held(&dma.lock);
+	list_for_each_entry_safe(copy, next, &dma.orphans, node) {
 		if (copy->landed) {
 			consume_skb(copy->job.skb);
 			copy->job.skb = NULL;
 		}
 		if (is_done(copy))
-			list_move(&copy->node, &engine.unused);
+			list_move(&copy->node, &dma.unused);
 	}
 }
 
-void omx_engine_give_up(void)
+void omx_dma_give_up(void)
 {
-	spin_lock_bh(&engine.lock);
-	if (engine.chan && !engine.stopped) {
-		engine.open = false;
-		engine.stopped = true;
-		dmaengine_terminate_async(engine.chan);
+	spin_lock_bh(&dma.lock);
+	if (dma.chan && !dma.stopped) {
+		dma.open = false;
+		dma.stopped = true;
+		dmaengine_terminate_async(dma.chan);
 		schedule_work(&broken_work);
 	}
-	spin_unlock_bh(&engine.lock);
+	spin_unlock_bh(&dma.lock);
 }
 
 /* The number of the last one that has landed; U64_MAX: none will any more. */
@@ -125,14 +125,14 @@ static u64 landed(void)
 {
 	u64 number;
 
-	spin_lock_bh(&engine.lock);
+	spin_lock_bh(&dma.lock);
 	look();
-	number = engine.stopped ? U64_MAX : engine.landed;
-	spin_unlock_bh(&engine.lock);
+	number = dma.stopped ? U64_MAX : dma.landed;
+	spin_unlock_bh(&dma.lock);
 	return number;
 }
 
-void omx_engine_wait(u64 number)
+void omx_dma_wait(u64 number)
 {
 	u64 last = 0, now;
 	unsigned int us = 0, total = 0;
@@ -142,7 +142,7 @@ void omx_engine_wait(u64 number)
 		if (now != last)
 			us = 0;
 		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
-			return omx_engine_give_up();
+			return omx_dma_give_up();
 		last = now;
 		udelay(1);
 	}
@@ -150,9 +150,9 @@ void omx_engine_wait(u64 number)
 
 /* ---- its beginning ---- */
 
-static bool map(struct omx_engine_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool map(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
 {
-	struct device *dev = dmaengine_get_dma_device(engine.chan);
+	struct device *dev = dmaengine_get_dma_device(dma.chan);
 
 	copy->from = dma_map_page(dev, from, from_offset, copy->job.length, DMA_TO_DEVICE);
 	if (dma_mapping_error(dev, copy->from))
@@ -164,12 +164,12 @@ static bool map(struct omx_engine_copy *copy, struct page *from, u32 from_offset
 	return false;
 }
 
-static bool submit(struct omx_engine_copy *copy)
+static bool submit(struct omx_dma_copy *copy)
 {
-	struct device *dev = dmaengine_get_dma_device(engine.chan);
+	struct device *dev = dmaengine_get_dma_device(dma.chan);
 	struct dma_async_tx_descriptor *tx;
 
-	tx = dmaengine_prep_dma_memcpy(engine.chan, copy->to, copy->from, copy->job.length,
+	tx = dmaengine_prep_dma_memcpy(dma.chan, copy->to, copy->from, copy->job.length,
 				       DMA_PREP_INTERRUPT | DMA_CTRL_ACK);
 	if (tx) {
 		tx->callback_result = report;
@@ -184,44 +184,44 @@ static bool submit(struct omx_engine_copy *copy)
 }
 
 /* Not where the cache lines at its ends are the processor's, too. */
-static bool is_aligned(const struct omx_engine_copy *copy, u32 from_offset, u32 to_offset)
+static bool is_aligned(const struct omx_dma_copy *copy, u32 from_offset, u32 to_offset)
 {
-	return is_dma_copy_aligned(engine.chan->device, from_offset, to_offset, copy->job.length) &&
+	return is_dma_copy_aligned(dma.chan->device, from_offset, to_offset, copy->job.length) &&
 	       IS_ALIGNED(to_offset | copy->job.length, dma_get_cache_alignment());
 }
 
-static struct omx_engine_copy *unused(void)
+static struct omx_dma_copy *unused(void)
 {
-	lockdep_assert_held(&engine.lock);
-	if (!engine.open)
+	lockdep_assert_held(&dma.lock);
+	if (!dma.open)
 		return NULL;
-	if (list_empty(&engine.unused))
+	if (list_empty(&dma.unused))
 		sweep();
-	return list_first_entry_or_null(&engine.unused, struct omx_engine_copy, node);
+	return list_first_entry_or_null(&dma.unused, struct omx_dma_copy, node);
 }
 
-static bool start(struct omx_engine_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool start(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
 {
-	lockdep_assert_held(&engine.lock);
+	lockdep_assert_held(&dma.lock);
 	copy->failed = copy->landed = copy->reported = false;
 	if (!is_aligned(copy, from_offset, to_offset) ||
 	    !map(copy, from, from_offset, to_offset) || !submit(copy))
 		return false;
 	get_page(copy->job.page);
 	skb_get(copy->job.skb);
-	copy->number = ++engine.started;
-	list_add_tail(&copy->in_flight, &engine.flying);
-	dma_async_issue_pending(engine.chan);
+	copy->number = ++dma.started;
+	list_add_tail(&copy->in_flight, &dma.flying);
+	dma_async_issue_pending(dma.chan);
 	return true;
 }
 
-u64 omx_engine_start(const struct omx_engine_job *job, struct page *from, u32 from_offset,
-		     u32 to_offset, struct list_head *list)
+u64 omx_dma_start(const struct omx_dma_job *job, struct page *from, u32 from_offset,
+		  u32 to_offset, struct list_head *list)
 {
-	struct omx_engine_copy *copy;
+	struct omx_dma_copy *copy;
 	u64 number = 0;
 
-	spin_lock(&engine.lock);
+	spin_lock(&dma.lock);
 	copy = unused();
 	if (copy) {
 		copy->job = *job;
@@ -230,45 +230,45 @@ u64 omx_engine_start(const struct omx_engine_job *job, struct page *from, u32 fr
 			number = copy->number;
 		}
 	}
-	spin_unlock(&engine.lock);
+	spin_unlock(&dma.lock);
 	return number;
 }
 
 /* ---- who asks ---- */
 
-bool omx_engine_takes_copies(void)
+bool omx_dma_is_open(void)
 {
-	return READ_ONCE(engine.open);
+	return READ_ONCE(dma.open);
 }
 
-bool omx_engine_is_done(const struct omx_engine_copy *copy)
+bool omx_dma_is_done(const struct omx_dma_copy *copy)
 {
 	bool done;
 
-	spin_lock(&engine.lock);
+	spin_lock(&dma.lock);
 	look();
 	done = is_done(copy);
-	spin_unlock(&engine.lock);
+	spin_unlock(&dma.lock);
 	return done;
 }
 
-void omx_engine_take_back(struct omx_engine_copy *copy)
+void omx_dma_release(struct omx_dma_copy *copy)
 {
 	struct sk_buff *skb = copy->job.skb;
 
-	spin_lock(&engine.lock);
+	spin_lock(&dma.lock);
 	copy->job.skb = NULL;
-	list_move(&copy->node, &engine.unused);
-	spin_unlock(&engine.lock);
+	list_move(&copy->node, &dma.unused);
+	spin_unlock(&dma.lock);
 	consume_skb(skb);
 }
 
-void omx_engine_take_all_back(struct list_head *list)
+void omx_dma_release_all(struct list_head *list)
 {
-	spin_lock_bh(&engine.lock);
-	list_splice_tail_init(list, &engine.orphans);
+	spin_lock_bh(&dma.lock);
+	list_splice_tail_init(list, &dma.orphans);
 	sweep();
-	spin_unlock_bh(&engine.lock);
+	spin_unlock_bh(&dma.lock);
 }
 
 /* ---- the channel ---- */
@@ -287,12 +287,12 @@ static int make_copies(void)
 {
 	int i;
 
-	if (engine.copy)
+	if (dma.copy)
 		return 0;
-	engine.copy = kvcalloc(COPIES_MAX, sizeof(*engine.copy), GFP_KERNEL);
-	for (i = 0; engine.copy && i < COPIES_MAX; i++)
-		list_add_tail(&engine.copy[i].node, &engine.unused);
-	return engine.copy ? 0 : -ENOMEM;
+	dma.copy = kvcalloc(COPIES_MAX, sizeof(*dma.copy), GFP_KERNEL);
+	for (i = 0; dma.copy && i < COPIES_MAX; i++)
+		list_add_tail(&dma.copy[i].node, &dma.unused);
+	return dma.copy ? 0 : -ENOMEM;
 }
 
 static int begin(void)
@@ -302,7 +302,7 @@ static int begin(void)
 	int error;
 
 	lockdep_assert_held(&setup);
-	if (engine.chan)
+	if (dma.chan)
 		return 0;
 	error = make_copies();
 	if (error)
@@ -316,50 +316,50 @@ static int begin(void)
 		dma_release_channel(chan);
 		return -ENODEV;
 	}
-	spin_lock_bh(&engine.lock);
-	engine.chan = chan;
-	engine.stopped = false;
-	engine.open = true;
-	spin_unlock_bh(&engine.lock);
+	spin_lock_bh(&dma.lock);
+	dma.chan = chan;
+	dma.stopped = false;
+	dma.open = true;
+	spin_unlock_bh(&dma.lock);
 	return 0;
 }
 
 /* It has stopped: what it has not reported is not known to be right. */
 static void end_all(void)
 {
-	struct omx_engine_copy *copy, *next;
+	struct omx_dma_copy *copy, *next;
 	int i;
 
-	spin_lock_bh(&engine.lock);
-	list_for_each_entry_safe(copy, next, &engine.flying, in_flight)
+	spin_lock_bh(&dma.lock);
+	list_for_each_entry_safe(copy, next, &dma.flying, in_flight)
 		set_landed(copy);
 	for (i = 0; i < COPIES_MAX; i++) {
-		copy = &engine.copy[i];
+		copy = &dma.copy[i];
 		copy->failed |= !copy->reported;
 		copy->reported = true;
 	}
-	engine.chan = NULL;
+	dma.chan = NULL;
 	sweep();
-	spin_unlock_bh(&engine.lock);
+	spin_unlock_bh(&dma.lock);
 }
 
 /* Transfers go on by the processor. */
 static void end(void)
 {
-	struct dma_chan *chan = engine.chan;
+	struct dma_chan *chan = dma.chan;
 	unsigned int ms;
 
 	lockdep_assert_held(&setup);
 	if (!chan)
 		return;
-	spin_lock_bh(&engine.lock);
-	engine.open = false;
-	spin_unlock_bh(&engine.lock);
-	for (ms = 0; ms < PATIENCE_MS && landed() < engine.started; ms++)
+	spin_lock_bh(&dma.lock);
+	dma.open = false;
+	spin_unlock_bh(&dma.lock);
+	for (ms = 0; ms < PATIENCE_MS && landed() < dma.started; ms++)
 		fsleep(1000);
-	spin_lock_bh(&engine.lock);
-	engine.stopped = true;
-	spin_unlock_bh(&engine.lock);
+	spin_lock_bh(&dma.lock);
+	dma.stopped = true;
+	spin_unlock_bh(&dma.lock);
 	dmaengine_terminate_sync(chan);
 	end_all();
 	dma_release_channel(chan);
@@ -368,9 +368,9 @@ static void end(void)
 static void broken(struct work_struct *work)
 {
 	mutex_lock(&setup);
-	if (engine.stopped && engine.chan) {
+	if (dma.stopped && dma.chan) {
 		pr_err("the DMA engine %s does not answer, the processor copies\n",
-		       dma_chan_name(engine.chan));
+		       dma_chan_name(dma.chan));
 		dma_wanted = false;
 		end();
 	}
@@ -404,7 +404,7 @@ module_param_cb(copy_offload, &offload_ops, &dma_wanted, 0644);
 MODULE_PARM_DESC(copy_offload, "have a DMA engine copy what is received (default N)");
 
 /* A machine without an engine must not keep the module from loading. */
-void omx_engine_init(void)
+void omx_dma_init(void)
 {
 	mutex_lock(&setup);
 	ready = true;
@@ -415,12 +415,12 @@ void omx_engine_init(void)
 	mutex_unlock(&setup);
 }
 
-void omx_engine_exit(void)
+void omx_dma_exit(void)
 {
 	mutex_lock(&setup);
 	ready = false;
 	end();
 	mutex_unlock(&setup);
 	cancel_work_sync(&broken_work);
-	kvfree(engine.copy);
+	kvfree(dma.copy);
 }

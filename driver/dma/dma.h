@@ -18,7 +18,7 @@
 struct page;
 struct sk_buff;
 
-struct omx_engine_job {
+struct omx_dma_job {
 	struct sk_buff *skb;
 	int skb_offset;
 	u32 length;
@@ -26,10 +26,10 @@ struct omx_engine_job {
 	u64 offset;			/* in the region */
 };
 
-struct omx_engine_copy {
+struct omx_dma_copy {
 	struct list_head node;		/* of who has asked for it */
 	struct list_head in_flight;	/* until it has landed */
-	struct omx_engine_job job;	/* both are referenced, the page until it has landed */
+	struct omx_dma_job job;	/* both are referenced, the page until it has landed */
 	u64 number;
 	s32 cookie;
 	dma_addr_t from, to;
@@ -39,29 +39,29 @@ struct omx_engine_copy {
 };
 
 /* ---- process context ---- */
-void omx_engine_init(void);
+void omx_dma_init(void);
 /* No copy is asked for any more. */
-void omx_engine_exit(void);
+void omx_dma_exit(void);
 
 /* ---- any context ---- */
-bool omx_engine_takes_copies(void);
+bool omx_dma_is_open(void);
 /* This one has landed when it returns, unless the engine is broken; spins. */
-void omx_engine_wait(u64 number);
+void omx_dma_wait(u64 number);
 /* It has not answered for too long: stops it, and never asks it again. */
-void omx_engine_give_up(void);
+void omx_dma_give_up(void);
 
 /* ---- BH off ---- */
 /*
  * Has it copy a job's bytes, which lie there together, to to_offset in its
  * page, and adds that to the list.  Returns its number, 0: it takes none.
  */
-u64 omx_engine_start(const struct omx_engine_job *job, struct page *from, u32 from_offset,
-		     u32 to_offset, struct list_head *list);
+u64 omx_dma_start(const struct omx_dma_job *job, struct page *from, u32 from_offset,
+		  u32 to_offset, struct list_head *list);
 /* Is the end of this one known? */
-bool omx_engine_is_done(const struct omx_engine_copy *copy);
+bool omx_dma_is_done(const struct omx_dma_copy *copy);
 /* It is done, and its list wants it no more. */
-void omx_engine_take_back(struct omx_engine_copy *copy);
+void omx_dma_release(struct omx_dma_copy *copy);
 /* Likewise all of the list, done or not, which is empty then. */
-void omx_engine_take_all_back(struct list_head *list);
+void omx_dma_release_all(struct list_head *list);
 
 #endif

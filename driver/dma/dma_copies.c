@@ -10,13 +10,13 @@
 
 #define LENGTH_MIN	1024	/* of a copy; less is sooner copied than asked for */
 
-static unsigned long copy_offload_min = 1 << 20;
-module_param(copy_offload_min, ulong, 0644);
-MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
+static unsigned long dma_copy_min = 1 << 20;
+module_param(dma_copy_min, ulong, 0644);
+MODULE_PARM_DESC(dma_copy_min, "bytes of a message from which on copy_offload applies (1 MiB)");
 
-bool omx_copy_pays(u64 length)
+bool omx_dma_pays(u64 length)
 {
-	return omx_engine_takes_copies() && length >= READ_ONCE(copy_offload_min);
+	return omx_dma_is_open() && length >= READ_ONCE(dma_copy_min);
 }
 
 /* Where these bytes of a frame lie.  Returns how many do so together. */
@@ -44,11 +44,11 @@ static u32 source_of(const struct sk_buff *skb, u32 from, u32 length,
 	return 0;
 }
 
-u32 omx_copy_start(struct omx_copies *copies, const struct omx_region_cursor *cursor,
-		   struct sk_buff *skb, int skb_offset, u32 length)
+u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_cursor *cursor,
+			 struct sk_buff *skb, int skb_offset, u32 length)
 {
 	struct omx_extent *extent = cursor->extent;
-	struct omx_engine_job job = {
+	struct omx_dma_job job = {
 		.skb = skb, .skb_offset = skb_offset,
 		.page = cursor->page, .offset = cursor->offset,
 	};
@@ -60,9 +60,9 @@ u32 omx_copy_start(struct omx_copies *copies, const struct omx_region_cursor *cu
 	job.length = source_of(skb, skb_offset, length, &from, &from_offset);
 	if (job.length < LENGTH_MIN)
 		return 0;
-	number = omx_engine_start(&job, from, from_offset, cursor->page_offset, &copies->list);
+	number = omx_dma_start(&job, from, from_offset, cursor->page_offset, &copies->list);
 	if (!number) {
-		omx_count(copies->iface, COPY_REFUSED);
+		omx_count(copies->iface, DMA_REFUSED);
 		return 0;
 	}
 	copies->last = number;
@@ -71,20 +71,20 @@ u32 omx_copy_start(struct omx_copies *copies, const struct omx_region_cursor *cu
 }
 
 /* The first of them, if its end is known. */
-static struct omx_engine_copy *first_done(struct omx_copies *copies)
+static struct omx_dma_copy *first_done(struct omx_dma_copies *copies)
 {
-	struct omx_engine_copy *copy = list_first_entry_or_null(&copies->list,
-								struct omx_engine_copy, node);
+	struct omx_dma_copy *copy = list_first_entry_or_null(&copies->list,
+							     struct omx_dma_copy, node);
 
-	return copy && omx_engine_is_done(copy) ? copy : NULL;
+	return copy && omx_dma_is_done(copy) ? copy : NULL;
 }
 
-bool omx_copies_settle(struct omx_copies *copies, struct omx_region_cursor *cursor)
+bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_region_cursor *cursor)
 {
-	struct omx_engine_copy *copy;
+	struct omx_dma_copy *copy;
 
 	while ((copy = first_done(copies))) {
-		const struct omx_engine_job *job = &copy->job;
+		const struct omx_dma_job *job = &copy->job;
 
 		if (!copy->failed) {
 			omx_count(copies->iface, DMA_COPIED);
@@ -92,16 +92,16 @@ bool omx_copies_settle(struct omx_copies *copies, struct omx_region_cursor *curs
 			if (omx_region_fill(cursor, job->offset, job->skb, job->skb_offset,
 					    job->length, NULL))
 				break;
-			omx_count(copies->iface, COPY_FAILED);
+			omx_count(copies->iface, DMA_FAILED);
 		}
-		omx_engine_take_back(copy);
+		omx_dma_release(copy);
 	}
 	return list_empty(&copies->list);
 }
 
-bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length)
+bool omx_dma_copies_lack_page(struct omx_dma_copies *copies, u64 *offset, u64 *length)
 {
-	const struct omx_engine_copy *copy = first_done(copies);
+	const struct omx_dma_copy *copy = first_done(copies);
 
 	if (!copy)
 		return false;
@@ -110,8 +110,8 @@ bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length)
 	return true;
 }
 
-void omx_copies_abandon(struct omx_copies *copies)
+void omx_dma_copies_abandon(struct omx_dma_copies *copies)
 {
-	omx_copies_wait(copies);
-	omx_engine_take_all_back(&copies->list);
+	omx_dma_copies_wait(copies);
+	omx_dma_release_all(&copies->list);
 }

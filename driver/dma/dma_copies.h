@@ -20,44 +20,44 @@ struct omx_region_cursor;
 struct sk_buff;
 
 /* Of one pull, under its lock. */
-struct omx_copies {
+struct omx_dma_copies {
 	bool wanted;
 	struct omx_iface *iface;	/* counters */
 	struct list_head list;		/* not known to be right yet, in order */
 	u64 last;			/* number of the last one ever */
 };
 
-static inline void omx_copies_init(struct omx_copies *copies, struct omx_iface *iface)
+static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx_iface *iface)
 {
 	copies->iface = iface;
 	INIT_LIST_HEAD(&copies->list);
 }
 
 /* Is an engine to copy a message of this length? */
-bool omx_copy_pays(u64 length);
+bool omx_dma_pays(u64 length);
 
 /* ---- BH off ---- */
 /*
  * Has the engine copy from the frame to where the cursor stands, under the
  * extent's lock.  Returns how many of the length bytes it took, 0: none.
  */
-u32 omx_copy_start(struct omx_copies *copies, const struct omx_region_cursor *cursor,
-		   struct sk_buff *skb, int skb_offset, u32 length);
+u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_cursor *cursor,
+			 struct sk_buff *skb, int skb_offset, u32 length);
 /*
  * Takes back what is done and copies again what went wrong, but for what has
  * lost its page meanwhile.  True: none is left.
  */
-bool omx_copies_settle(struct omx_copies *copies, struct omx_region_cursor *cursor);
+bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_region_cursor *cursor);
 /* Is one left because of its page?  Then which bytes of the region it is. */
-bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length);
+bool omx_dma_copies_lack_page(struct omx_dma_copies *copies, u64 *offset, u64 *length);
 /* All have landed when it returns. */
-static inline void omx_copies_wait(const struct omx_copies *copies)
+static inline void omx_dma_copies_wait(const struct omx_dma_copies *copies)
 {
 	if (!list_empty(&copies->list))
-		omx_engine_wait(copies->last);
+		omx_dma_wait(copies->last);
 }
 
 /* The message has failed: nothing is written any more, and nobody asks. */
-void omx_copies_abandon(struct omx_copies *copies);
+void omx_dma_copies_abandon(struct omx_dma_copies *copies);
 
 #endif

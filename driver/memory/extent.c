@@ -56,7 +56,7 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 
 	lockdep_assert_held(&extent->lock);
 	if (unlikely(extent->copy)) {
-		omx_engine_wait(extent->copy);
+		omx_dma_wait(extent->copy);
 		extent->copy = 0;
 	}
 	for (i = first; i <= last; i++) {

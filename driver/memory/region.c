@@ -634,10 +634,10 @@ static int copy_to_page(const struct omx_region_cursor *cursor,
 
 /* By the engine, which may take less, or by us. */
 static int copy_in(const struct omx_region_cursor *cursor, struct sk_buff *skb,
-		   int from, u32 *length, struct omx_copies *copies)
+		   int from, u32 *length, struct omx_dma_copies *copies)
 {
 	if (unlikely(copies)) {
-		u32 taken = omx_copy_start(copies, cursor, skb, from, *length);
+		u32 taken = omx_dma_copies_start(copies, cursor, skb, from, *length);
 
 		if (taken) {
 			*length = taken;
@@ -649,7 +649,7 @@ static int copy_in(const struct omx_region_cursor *cursor, struct sk_buff *skb,
 
 int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		    struct sk_buff *skb, int skb_offset, u32 length,
-		    struct omx_copies *copies)
+		    struct omx_dma_copies *copies)
 {
 	int error = 0;
 	u32 n;

@@ -16,7 +16,7 @@
 #include "memory/extent.h"
 #include "omx_abi.h"
 
-struct omx_copies;
+struct omx_dma_copies;
 struct omx_endpoint;
 struct omx_iface;
 
@@ -139,6 +139,6 @@ int omx_region_copy(struct omx_region_cursor *from, struct omx_region_cursor *to
  */
 int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 		    struct sk_buff *skb, int skb_offset, u32 length,
-		    struct omx_copies *copies);
+		    struct omx_dma_copies *copies);
 
 #endif

@@ -51,8 +51,8 @@
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \
 	X(DMA_COPIED,	"piece of a frame copied by a DMA engine") \
-	X(COPY_REFUSED,		"piece of a frame not taken by the DMA engine") \
-	X(COPY_FAILED,		"piece of a frame copied again, the DMA engine failed") \
+	X(DMA_REFUSED,		"piece of a frame not taken by the DMA engine") \
+	X(DMA_FAILED,		"piece of a frame copied again, the DMA engine failed") \
 	X(REGION_FAULT,		"region not accessible, request failed") \
 	X(PAGES_PINNED_NOW,	"pages pinned now") \
 	X(PAGES_PINNED_PEAK,	"pages pinned at most") \

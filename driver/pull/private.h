@@ -76,7 +76,7 @@ struct omx_pull {
 	struct omx_fault_work page_in;
 
 	bool settling;			/* settle is queued or runs */
-	struct omx_copies copies;	/* of whoever concludes it once it is DONE */
+	struct omx_dma_copies copies;	/* of whoever concludes it once it is DONE */
 	struct omx_fault_work settle;
 
 	/* LOCAL, of page_in alone; `ahead` is in the source then */
@@ -173,9 +173,9 @@ void omx_pull_drop_parked(struct omx_pull *pull);
 
 /* ---- pull_copy.c, under pull->lock, when the last frame is there ---- */
 /* Waits a moment for the engine.  True: all is copied. */
-bool omx_pull_poll_copies(struct omx_pull *pull);
+bool omx_pull_poll_dma(struct omx_pull *pull);
 /* Queues the work that waits longer. */
-void omx_pull_want_copies(struct omx_pull *pull);
+void omx_pull_want_dma(struct omx_pull *pull);
 
 /* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
 void omx_pull_page_in(struct omx_fault_work *work);

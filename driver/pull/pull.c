@@ -69,7 +69,7 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	struct omx_endpoint *ep = pull->ep;
 
 	if (unlikely(!list_empty(&pull->copies.list)))
-		omx_copies_abandon(&pull->copies);
+		omx_dma_copies_abandon(&pull->copies);
 	leave(pull);
 	event->channel = pull->ch->id;
 	event->status = status;
@@ -131,7 +131,7 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
 	omx_fault_work_init(&pull->page_in, omx_pull_page_in);
-	omx_copies_init(&pull->copies, ep->iface);
+	omx_dma_copies_init(&pull->copies, ep->iface);
 	omx_fault_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
@@ -200,7 +200,7 @@ static void pull_from_peer(struct omx_pull *pull)
 	__skb_queue_head_init(&out);
 	if (!overlap)
 		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
-	pull->copies.wanted = omx_copy_pays(pull->length);
+	pull->copies.wanted = omx_dma_pays(pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);

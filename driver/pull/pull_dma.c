@@ -13,12 +13,12 @@
 #define STEP_US		50
 #define STEPS_MAX	10000	/* no working engine needs so many */
 
-bool omx_pull_poll_copies(struct omx_pull *pull)
+bool omx_pull_poll_dma(struct omx_pull *pull)
 {
 	u64 until = ktime_get_mono_fast_ns() + POLL_NS;
 
 	lockdep_assert_held(&pull->lock);
-	while (!omx_copies_settle(&pull->copies, &pull->cursor)) {
+	while (!omx_dma_copies_settle(&pull->copies, &pull->cursor)) {
 		if (ktime_get_mono_fast_ns() > until)
 			return false;
 		cpu_relax();
@@ -26,7 +26,7 @@ bool omx_pull_poll_copies(struct omx_pull *pull)
 	return true;
 }
 
-void omx_pull_want_copies(struct omx_pull *pull)
+void omx_pull_want_dma(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
 	if (pull->settling)
@@ -48,9 +48,9 @@ static bool settle(struct omx_pull *pull, u64 *offset, u64 *length)
 	local_bh_disable();
 	spin_lock(&pull->lock);
 	again = pull->state == OMX_PULL_ACTIVE &&
-		!omx_copies_settle(&pull->copies, &pull->cursor);
+		!omx_dma_copies_settle(&pull->copies, &pull->cursor);
 	if (again) {
-		omx_copies_lack_page(&pull->copies, offset, length);
+		omx_dma_copies_lack_page(&pull->copies, offset, length);
 		spin_unlock(&pull->lock);
 	} else {
 		pull->settling = false;
@@ -83,7 +83,7 @@ void omx_pull_settle(struct omx_fault_work *work)
 			page_in(pull, offset, length);
 			steps = 0;
 		} else if (++steps == STEPS_MAX) {
-			omx_engine_give_up();
+			omx_dma_give_up();
 		}
 		usleep_range(STEP_US, 2 * STEP_US);
 	}

@@ -223,7 +223,7 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 
 	if (skb_queue_empty(&pull->parked))
 		return;
-	omx_copies_wait(&pull->copies);		/* part of a frame may have had its page */
+	omx_dma_copies_wait(&pull->copies);		/* part of a frame may have had its page */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
 	pull->late = true;

@@ -180,7 +180,7 @@ static void start_over(struct omx_pull *pull)
 	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
 	pull->released = 0;
 	pull->dropped = 0;
-	omx_copies_wait(&pull->copies);		/* the same bytes come again */
+	omx_dma_copies_wait(&pull->copies);		/* the same bytes come again */
 	pull->bet = false;
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 }

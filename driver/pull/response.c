@@ -95,11 +95,11 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 }
 
 /* What an engine is to copy with; NULL: nothing. */
-static struct omx_copies *copies_of(struct omx_pull *pull)
+static struct omx_dma_copies *copies_of(struct omx_pull *pull)
 {
 	if (likely(!pull->copies.wanted))
 		return NULL;
-	omx_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
+	omx_dma_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
 	return &pull->copies;
 }
 
@@ -111,7 +111,7 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 		       int skb_offset, struct sk_buff_head *out)
 {
 	struct omx_iface *iface = pull->ep->iface;
-	struct omx_copies *copies = copies_of(pull);
+	struct omx_dma_copies *copies = copies_of(pull);
 	u32 left = skb->len - skb_offset;
 	u32 length = min(left, pull->window.frame_length);
 	u32 frames = 1, bytes = length;
@@ -181,8 +181,8 @@ void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 			omx_pull_window_done(&pull->window);
 
 	if (complete && unlikely(!list_empty(&pull->copies.list)) &&
-	    !omx_pull_poll_copies(pull)) {
-		omx_pull_want_copies(pull);
+	    !omx_pull_poll_dma(pull)) {
+		omx_pull_want_dma(pull);
 		complete = false;
 	}
 	if (complete)
