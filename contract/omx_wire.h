@@ -26,13 +26,13 @@ enum omx_wire_type {
 	OMX_WIRE_HELLO = 1,	/* I am here (broadcast, or the answer to one) */
 	OMX_WIRE_BYE,		/* I am leaving (broadcast) */
 	OMX_WIRE_CONNECT,	/* which session runs on that endpoint? */
-	OMX_WIRE_CONNECT_REPLY,
+	OMX_WIRE_CONNECT_RESPONSE,
 	OMX_WIRE_EAGER,		/* sequenced: (a fragment of) a message */
 	OMX_WIRE_RNDV,		/* sequenced: a large message waits in my region */
 	OMX_WIRE_NOTIFY,	/* sequenced: that large message is done */
 	OMX_WIRE_ACK,		/* what arrived of the sequenced ones */
-	OMX_WIRE_PULL,		/* send me these frames of your region */
-	OMX_WIRE_PULL_REPLY,	/* one of them */
+	OMX_WIRE_PULL_REQUEST,		/* send me these frames of your region */
+	OMX_WIRE_PULL_RESPONSE,	/* one of them */
 	OMX_WIRE_NACK,		/* no such endpoint, session or region */
 	OMX_WIRE_HOLD,		/* what you pull is being paged in */
 	OMX_WIRE_TYPES		/* one more than the last */
@@ -57,14 +57,14 @@ struct omx_wire_hello {
 	/* the board's name follows */
 } __packed;
 
-#define OMX_HELLO_WANT_REPLY	0x01
+#define OMX_HELLO_WANT_RESPONSE	0x01
 
 struct omx_wire_connect {
 	__be32	key;
 	__be32	cookie;		/* comes back in the reply */
 } __packed;
 
-struct omx_wire_connect_reply {
+struct omx_wire_connect_response {
 	__be32	cookie;
 	__u8	status;		/* OMX_STATUS_OK, _BAD_ENDPOINT, _BAD_KEY */
 	__u8	reserved[3];
@@ -124,7 +124,7 @@ struct omx_wire_ack {
 #define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
 
 /* Frame i of the block starts at offset + i * frame_length of the message. */
-struct omx_wire_pull {
+struct omx_wire_pull_request {
 	__be64	offset;
 	__be32	length;		/* of the block */
 	__be32	message;
@@ -134,7 +134,7 @@ struct omx_wire_pull {
 	__be16	reserved;
 } __packed;
 
-struct omx_wire_pull_reply {
+struct omx_wire_pull_response {
 	__be64	offset;
 	__be32	pull;
 	__be32	reserved;
@@ -160,17 +160,17 @@ struct omx_wire_hold {
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);
-static_assert(sizeof(struct omx_wire_connect_reply) == 8);
+static_assert(sizeof(struct omx_wire_connect_response) == 8);
 static_assert(sizeof(struct omx_wire_sequence) == 16);
 static_assert(sizeof(struct omx_wire_eager) == 32);
 static_assert(sizeof(struct omx_wire_rndv) == 40);
 static_assert(sizeof(struct omx_wire_notify) == 32);
 static_assert(sizeof(struct omx_wire_ack) == 20);
-static_assert(sizeof(struct omx_wire_pull) == 28);
-static_assert(sizeof(struct omx_wire_pull_reply) == 16);
+static_assert(sizeof(struct omx_wire_pull_request) == 28);
+static_assert(sizeof(struct omx_wire_pull_response) == 16);
 
-#define OMX_REPLY_HEADER \
-	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_reply))
+#define OMX_PULL_RESPONSE_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_response))
 static_assert(sizeof(struct omx_wire_nack) == 8);
 static_assert(sizeof(struct omx_wire_hold) == 16);
 

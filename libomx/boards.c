@@ -36,7 +36,7 @@ omx_return_t omx__board_get(uint32_t number, struct omx_ioc_board *board)
 
 	memset(board, 0, sizeof(*board));
 	board->board = number;
-	err = omx__ask_driver(OMX_IOC_BOARD, board);
+	err = omx__query_driver(OMX_IOC_BOARD, board);
 	if (err)
 		return omx__board_error(err);
 	board->ifname[sizeof(board->ifname) - 1] = 0;
@@ -111,7 +111,7 @@ static omx_return_t find_by_name(const char *name, uint64_t *mac)
 	if (!name || strlen(name) >= sizeof(peer.name))
 		return OMX_PEER_NOT_FOUND;
 	strcpy(peer.name, name);
-	err = omx__ask_driver(OMX_IOC_PEER_BY_NAME, &peer);
+	err = omx__query_driver(OMX_IOC_PEER_BY_NAME, &peer);
 	if (err == -ENOENT || err == -EINVAL)
 		return find_own_by_name(name, mac);
 	if (err)
@@ -129,7 +129,7 @@ static omx_return_t name_of(uint64_t mac, char *name)
 {
 	struct omx_ioc_peer peer = { .board = OMX_ANY, .mac = mac };
 	struct omx_ioc_board board;
-	int err = omx__ask_driver(OMX_IOC_PEER_BY_MAC, &peer);
+	int err = omx__query_driver(OMX_IOC_PEER_BY_MAC, &peer);
 
 	if (!err && (peer.flags & OMX_PEER_NAMED)) {
 		memcpy(name, peer.name, OMX_HOSTNAMELEN_MAX);

@@ -145,7 +145,7 @@ static omx_return_t read_counters(uint32_t board, uint64_t *values, uint32_t *co
 		.count = *count,
 		.values = (uintptr_t)values,
 	};
-	int err = omx__ask_driver(OMX_IOC_COUNTERS, &counters);
+	int err = omx__query_driver(OMX_IOC_COUNTERS, &counters);
 
 	if (err)
 		return omx__board_error(err);
@@ -184,7 +184,7 @@ static omx_return_t counter_label(const struct question *question)
 
 	if (ret)
 		return ret;
-	err = omx__ask_driver(OMX_IOC_COUNTER_LABEL, &label);
+	err = omx__query_driver(OMX_IOC_COUNTER_LABEL, &label);
 	if (err == -EINVAL || err == -ENOENT)
 		return OMX_BAD_INFO_ADDRESS;
 	if (err)

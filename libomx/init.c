@@ -127,7 +127,7 @@ omx_return_t omx_finalize(void)
 	return omx__return(NULL, finalize(), __func__);
 }
 
-int omx__ask_driver(unsigned long command, void *argument)
+int omx__query_driver(unsigned long command, void *argument)
 {
 	int err = -ENOTCONN;
 

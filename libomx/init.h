@@ -12,7 +12,7 @@
  * Asks the driver a question that needs no endpoint.  0 or -errno;
  * -ENOTCONN before omx_init.
  */
-int omx__ask_driver(unsigned long command, void *argument);
+int omx__query_driver(unsigned long command, void *argument);
 
 /* NOT_INITIALIZED, or what the driver has said about itself. */
 omx_return_t omx__driver_info(struct omx_ioc_info *info);

@@ -160,8 +160,8 @@ static bool find_message(struct omx__endpoint *ep, void *argument)
  * Asks until the answer is yes.  On success the lock is held, so that the
  * caller can use the answer.
  */
-static omx_return_t ask(struct omx__endpoint *ep, wait_condition question, struct query *query,
-			uint32_t *yes, uint32_t timeout, bool may_block)
+static omx_return_t query_run(struct omx__endpoint *ep, wait_condition question, struct query *query,
+			      uint32_t *yes, uint32_t timeout, bool may_block)
 {
 	omx_return_t ret = omx__match_check(query->match_info, query->match_mask);
 
@@ -190,7 +190,7 @@ static omx_return_t complete_any(struct omx__endpoint *ep, uint64_t match_info,
 {
 	struct query query = { .match_info = match_info, .match_mask = match_mask };
 	uint32_t done;
-	omx_return_t ret = ask(ep, find_done, &query, &done, timeout, may_block);
+	omx_return_t ret = query_run(ep, find_done, &query, &done, timeout, may_block);
 
 	if (ret)
 		return ret;
@@ -220,7 +220,7 @@ static omx_return_t first_done(struct omx__endpoint *ep, omx_request_t *request,
 {
 	struct query query = { .match_info = 0, .match_mask = 0 };
 	uint32_t done;
-	omx_return_t ret = ask(ep, find_done, &query, &done, timeout, may_block);
+	omx_return_t ret = query_run(ep, find_done, &query, &done, timeout, may_block);
 
 	if (ret)
 		return ret;
@@ -258,7 +258,7 @@ static omx_return_t first_message(struct omx__endpoint *ep, uint64_t match_info,
 {
 	struct query query = { .match_info = match_info, .match_mask = match_mask };
 	uint32_t found;
-	omx_return_t ret = ask(ep, find_message, &query, &found, timeout, may_block);
+	omx_return_t ret = query_run(ep, find_message, &query, &found, timeout, may_block);
 
 	if (ret)
 		return ret;
@@ -289,7 +289,7 @@ static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
 {
 	struct query query = { .match_info = match_info, .match_mask = match_mask };
 	uint32_t found;
-	omx_return_t ret = ask(ep, find_message, &query, &found, 0, false);
+	omx_return_t ret = query_run(ep, find_message, &query, &found, 0, false);
 
 	if (ret)
 		return ret;

@@ -23,7 +23,7 @@ struct omx_connect {
 	u32 key;
 	struct omx_completion *completion;
 	spinlock_t lock;
-	bool asked;			/* an answer can be one; pairs: is_reply_to() */
+	bool request_sent;			/* an answer can be one; pairs: is_response_to() */
 	bool done;			/* the timer is not started again */
 	struct timer_list timer;
 	unsigned long interval;
@@ -153,13 +153,13 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 		return error;
 	}
 	rcu_read_lock();	/* from here on an answer may come and free it */
-	/* Pairs with is_reply_to(). */
-	smp_store_release(&connect->asked, true);
+	/* Pairs with is_response_to(). */
+	smp_store_release(&connect->request_sent, true);
 	spin_lock_bh(&connect->lock);
 	if (!connect->done)
 		mod_timer(&connect->timer, jiffies + connect->interval);
 	spin_unlock_bh(&connect->lock);
-	omx_peer_ask_mtu(ep->iface, ioc.mac);
+	omx_peer_request_mtu(ep->iface, ioc.mac);
 	send_request(connect);
 	rcu_read_unlock();
 	return 0;
@@ -204,7 +204,7 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	struct omx_endpoint *ep = omx_endpoint_find(iface,
 					be16_to_cpu(head->dst_endpoint));
 	u8 status = judge(iface, ep, request);
-	struct omx_wire_connect_reply *body;
+	struct omx_wire_connect_response *body;
 	struct omx_wire_head *reply_head;
 	struct sk_buff *reply;
 
@@ -218,7 +218,7 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 		return;
 	}
 	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
-				 OMX_WIRE_CONNECT_REPLY, 0, GFP_ATOMIC | __GFP_NOWARN);
+				 OMX_WIRE_CONNECT_RESPONSE, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (reply) {
 		reply_head = omx_packet_head(reply);
 		reply_head->dst_endpoint = head->src_endpoint;
@@ -234,22 +234,22 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-static bool is_reply_to(const struct omx_connect *connect, u32 cookie,
-			const struct sk_buff *skb)
+static bool is_response_to(const struct omx_connect *connect, u32 cookie,
+			   const struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 
 	/* The acquire pairs with the release in omx_connect(). */
-	return connect && smp_load_acquire(&connect->asked) &&
+	return connect && smp_load_acquire(&connect->request_sent) &&
 	       connect->id == cookie &&
 	       connect->mac == omx_mac_read(eth_hdr(skb)->h_source) &&
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
 }
 
-void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
-			   struct sk_buff *skb)
+void omx_connect_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			      struct sk_buff *skb)
 {
-	const struct omx_wire_connect_reply *reply = omx_packet_body(skb);
+	const struct omx_wire_connect_response *reply = omx_packet_body(skb);
 	u32 session = be32_to_cpu(omx_packet_head(skb)->src_session);
 	u32 cookie = be32_to_cpu(reply->cookie);
 	u8 status = reply->status < OMX_STATUSES ? reply->status :
@@ -265,8 +265,8 @@ void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		return;
 	}
 	connect = omx_table_find(&ep->connects, cookie);
-	if (!is_reply_to(connect, cookie, skb) || !claim(connect)) {
-		omx_count(iface, DROP_CONNECT_REPLY);
+	if (!is_response_to(connect, cookie, skb) || !claim(connect)) {
+		omx_count(iface, DROP_CONNECT_RESPONSE);
 		kfree_skb(skb);
 		return;
 	}

@@ -16,7 +16,7 @@ void omx_connects_destroy(struct omx_endpoint *ep);
 
 /* Softirq, RCU read lock held; validated frames. */
 void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb);
-void omx_connect_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
-			   struct sk_buff *skb);
+void omx_connect_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			      struct sk_buff *skb);
 
 #endif

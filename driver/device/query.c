@@ -224,8 +224,8 @@ static int read_peer(struct omx_ioc_peer *peer, void __user *arg)
 	return 0;
 }
 
-static int ask_board(struct net *net, u32 board, peer_question ask,
-		     struct omx_ioc_peer *peer)
+static int query_one_board(struct net *net, u32 board, peer_question ask,
+			   struct omx_ioc_peer *peer)
 {
 	struct omx_iface *iface = omx_iface_get(net, board);
 	int error;
@@ -238,14 +238,14 @@ static int ask_board(struct net *net, u32 board, peer_question ask,
 }
 
 /* The first board that knows; -ENODEV if there is none, else -ENOENT. */
-static int ask_boards(struct net *net, peer_question ask,
-		      struct omx_ioc_peer *peer)
+static int query_boards(struct net *net, peer_question ask,
+			struct omx_ioc_peer *peer)
 {
 	int result = -ENODEV;
 	u32 board;
 
 	for (board = 0; board < OMX_BOARD_MAX; board++) {
-		int error = ask_board(net, board, ask, peer);
+		int error = query_one_board(net, board, ask, peer);
 
 		if (!error)
 			return 0;
@@ -264,9 +264,9 @@ static int query_peer(struct net *net, void __user *arg, peer_question ask,
 	if (error)
 		return error;
 	if (any_board && peer.board == OMX_ANY)
-		error = ask_boards(net, ask, &peer);
+		error = query_boards(net, ask, &peer);
 	else
-		error = ask_board(net, peer.board, ask, &peer);
+		error = query_one_board(net, peer.board, ask, &peer);
 	return error ?: answer(arg, &peer, sizeof(peer));
 }
 

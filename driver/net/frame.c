@@ -125,12 +125,12 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 	return skb;
 }
 
-struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
-				      u64 offset, unsigned int payload)
+struct sk_buff *omx_packet_make_response(const struct omx_packet_response *header,
+					 u64 offset, unsigned int payload)
 {
 	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
 	const __be16 protocol = header->start.eth.h_proto;
-	struct omx_packet_reply *start;
+	struct omx_packet_response *start;
 	struct sk_buff *skb;
 
 	skb = omx_page_pool_skb(HEADROOM + sizeof(*start) + payload, gfp);

@@ -41,14 +41,14 @@ static inline bool omx_packet_is_spare(const struct sk_buff *skb)
 }
 
 /* What all replies to one pull begin with, but for their length and offset. */
-struct omx_packet_reply {
+struct omx_packet_response {
 	struct omx_packet_template start;
-	struct omx_wire_pull_reply body;
+	struct omx_wire_pull_response body;
 } __packed;
 
 /* BH off.  Its payload may be in page fragments. */
-struct sk_buff *omx_packet_make_reply(const struct omx_packet_reply *header,
-				      u64 offset, unsigned int payload);
+struct sk_buff *omx_packet_make_response(const struct omx_packet_response *header,
+					 u64 offset, unsigned int payload);
 /* The same to somebody that no channel leads to: endpoints and sessions are 0. */
 struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,

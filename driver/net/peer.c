@@ -260,7 +260,7 @@ static bool take_turn(struct omx_peer_table *table, u8 *flags)
 	spin_lock_bh(&table->lock);
 	due = table->running && time_after_eq(jiffies, table->hello_due);
 	if (due) {
-		*flags = table->burst ? OMX_HELLO_WANT_REPLY : 0;
+		*flags = table->burst ? OMX_HELLO_WANT_RESPONSE : 0;
 		if (table->burst)
 			table->burst--;
 		table->hello_due = jiffies + (table->burst ? BURST_INTERVAL :
@@ -507,11 +507,11 @@ static bool may_say_hello(struct omx_peer_table *table, struct omx_peer *peer)
  * The answer to this hello, too, comes to us alone: peers learn each other's
  * MTU even where broadcasts do not pass.
  */
-void omx_peer_ask_mtu(struct omx_iface *iface, u64 mac)
+void omx_peer_request_mtu(struct omx_iface *iface, u64 mac)
 {
 	if (mac != iface->mac && !announced_mtu(iface, mac) &&
 	    __ratelimit(&iface->peers.questions))
-		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_REPLY);
+		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
 void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)
@@ -525,7 +525,7 @@ void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)
 	say_it = peer && table->running && may_say_hello(table, peer);
 	spin_unlock_bh(&table->lock);
 	if (say_it)
-		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_REPLY);
+		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
 void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb)
@@ -542,7 +542,7 @@ void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	spin_lock(&table->lock);
 	if (table->running)
 		peer = learn(iface, &hello);
-	answer = peer && hello.flags & OMX_HELLO_WANT_REPLY &&
+	answer = peer && hello.flags & OMX_HELLO_WANT_RESPONSE &&
 		 may_say_hello(table, peer);
 	spin_unlock(&table->lock);
 	if (answer)

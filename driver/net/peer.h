@@ -55,7 +55,7 @@ void omx_peers_changed(struct omx_iface *iface);
  */
 u32 omx_peer_mtu(struct omx_iface *iface, u64 mac, u32 assumed);
 /* A conversation with it begins: ask for its MTU if that is not known. */
-void omx_peer_ask_mtu(struct omx_iface *iface, u64 mac);
+void omx_peer_request_mtu(struct omx_iface *iface, u64 mac);
 /* It asked for longer frames than that: tell it ours, and ask for its own. */
 void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac);
 

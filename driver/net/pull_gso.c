@@ -21,7 +21,7 @@ u32 omx_gso_frames(const struct omx_iface *iface, u32 frame_length)
 	    (iface->dev->features & GSO_FEATURES) != GSO_FEATURES)
 		return 1;
 	/* The length is a 16-bit word of the head. */
-	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_REPLY_HEADER) / frame_length);
+	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_PULL_RESPONSE_HEADER) / frame_length);
 }
 
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
@@ -34,14 +34,14 @@ void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 	 * The length of one frame is computed from where the headers end.  An IP
 	 * tunnel drops a bundle whose frames seem to be longer than its path's MTU.
 	 */
-	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_REPLY_HEADER);
+	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_PULL_RESPONSE_HEADER);
 }
 
 /* Each frame says where its part of the payload belongs. */
 static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 {
 	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
-	struct omx_wire_pull_reply *body = (void *)(head + 1);
+	struct omx_wire_pull_response *body = (void *)(head + 1);
 
 	skb_set_network_header(segment, mac_length);
 	body->offset = cpu_to_be64(offset);
@@ -60,15 +60,15 @@ static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features
 	u32 mac_length;
 	u64 offset;
 
-	if (!pskb_may_pull(skb, OMX_REPLY_HEADER) ||
+	if (!pskb_may_pull(skb, OMX_PULL_RESPONSE_HEADER) ||
 	    !(skb_shinfo(skb)->gso_type & GSO_TYPE))
 		return ERR_PTR(-EINVAL);
 	head = (const struct omx_wire_head *)skb->data;
-	if (head->type != OMX_WIRE_PULL_REPLY || !size)
+	if (head->type != OMX_WIRE_PULL_RESPONSE || !size)
 		return ERR_PTR(-EINVAL);
-	offset = be64_to_cpu(((const struct omx_wire_pull_reply *)(head + 1))->offset);
+	offset = be64_to_cpu(((const struct omx_wire_pull_response *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
-	__skb_pull(skb, OMX_REPLY_HEADER);
+	__skb_pull(skb, OMX_PULL_RESPONSE_HEADER);
 	/* Nobody needs the payload's sum, except a tunnel that has checksums. */
 	if (!skb->encap_hdr_csum)
 		features |= NETIF_F_HW_CSUM;

@@ -19,7 +19,7 @@ static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status
 	struct omx_wire_nack *nack;
 	struct sk_buff *reply;
 
-	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_REPLY)
+	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_RESPONSE)
 		return;
 	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
 				 OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
@@ -48,13 +48,13 @@ static const iface_handler iface_handlers[OMX_WIRE_TYPES] = {
 };
 
 static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
-	[OMX_WIRE_CONNECT_REPLY] = omx_connect_reply_pkt,
+	[OMX_WIRE_CONNECT_RESPONSE] = omx_connect_response_pkt,
 	[OMX_WIRE_EAGER]	= omx_channel_sequenced_pkt,
 	[OMX_WIRE_RNDV]		= omx_channel_sequenced_pkt,
 	[OMX_WIRE_NOTIFY]	= omx_channel_sequenced_pkt,
 	[OMX_WIRE_ACK]		= omx_channel_ack_pkt,
-	[OMX_WIRE_PULL]		= omx_pull_pkt,
-	[OMX_WIRE_PULL_REPLY]	= omx_pull_reply_pkt,
+	[OMX_WIRE_PULL_REQUEST]		= omx_pull_pkt,
+	[OMX_WIRE_PULL_RESPONSE]	= omx_pull_response_pkt,
 	[OMX_WIRE_NACK]		= omx_channel_nack_pkt,
 	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
 };

@@ -16,13 +16,13 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_HELLO]	 = HEADER(struct omx_wire_hello),
 	[OMX_WIRE_BYE]		 = HEADER(struct omx_wire_hello),
 	[OMX_WIRE_CONNECT]	 = HEADER(struct omx_wire_connect),
-	[OMX_WIRE_CONNECT_REPLY] = HEADER(struct omx_wire_connect_reply),
+	[OMX_WIRE_CONNECT_RESPONSE] = HEADER(struct omx_wire_connect_response),
 	[OMX_WIRE_EAGER]	 = HEADER(struct omx_wire_eager),
 	[OMX_WIRE_RNDV]		 = HEADER(struct omx_wire_rndv),
 	[OMX_WIRE_NOTIFY]	 = HEADER(struct omx_wire_notify),
 	[OMX_WIRE_ACK]		 = HEADER(struct omx_wire_ack),
-	[OMX_WIRE_PULL]		 = HEADER(struct omx_wire_pull),
-	[OMX_WIRE_PULL_REPLY]	 = HEADER(struct omx_wire_pull_reply),
+	[OMX_WIRE_PULL_REQUEST]		 = HEADER(struct omx_wire_pull_request),
+	[OMX_WIRE_PULL_RESPONSE]	 = HEADER(struct omx_wire_pull_response),
 	[OMX_WIRE_NACK]		 = HEADER(struct omx_wire_nack),
 	[OMX_WIRE_HOLD]		 = HEADER(struct omx_wire_hold),
 };
@@ -44,7 +44,7 @@ static bool eager_fits(const struct omx_wire_eager *eager, unsigned int payload)
 	return payload || !length;
 }
 
-static bool pull_fits(const struct omx_wire_pull *pull)
+static bool pull_fits(const struct omx_wire_pull_request *pull)
 {
 	u64 offset = be64_to_cpu(pull->offset);
 	u32 length = be32_to_cpu(pull->length);
@@ -59,8 +59,8 @@ static bool pull_fits(const struct omx_wire_pull *pull)
 	return wanted && (frames == 32 || !(wanted >> frames));
 }
 
-static bool reply_fits(const struct omx_wire_pull_reply *reply,
-		       unsigned int payload)
+static bool response_fits(const struct omx_wire_pull_response *reply,
+			  unsigned int payload)
 {
 	u64 offset = be64_to_cpu(reply->offset);
 
@@ -75,10 +75,10 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 		return hello_fits(body, payload);
 	case OMX_WIRE_EAGER:
 		return eager_fits(body, payload);
-	case OMX_WIRE_PULL:
+	case OMX_WIRE_PULL_REQUEST:
 		return !payload && pull_fits(body);
-	case OMX_WIRE_PULL_REPLY:
-		return reply_fits(body, payload);
+	case OMX_WIRE_PULL_RESPONSE:
+		return response_fits(body, payload);
 	default:
 		return !payload;
 	}

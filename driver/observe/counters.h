@@ -14,25 +14,25 @@
 	X(TX_HELLO,		"sent hello") \
 	X(TX_BYE,		"sent bye") \
 	X(TX_CONNECT,		"sent connect") \
-	X(TX_CONNECT_REPLY,	"sent connect reply") \
+	X(TX_CONNECT_RESPONSE,	"sent connect reply") \
 	X(TX_EAGER,		"sent eager") \
 	X(TX_RNDV,		"sent rendezvous") \
 	X(TX_NOTIFY,		"sent notify") \
 	X(TX_ACK,		"sent ack") \
 	X(TX_PULL,		"sent pull request") \
-	X(TX_PULL_REPLY,	"sent pull reply") \
+	X(TX_PULL_RESPONSE,	"sent pull reply") \
 	X(TX_NACK,		"sent nack") \
 	X(TX_HOLD,		"sent hold") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
-	X(RX_CONNECT_REPLY,	"received connect reply") \
+	X(RX_CONNECT_RESPONSE,	"received connect reply") \
 	X(RX_EAGER,		"received eager") \
 	X(RX_RNDV,		"received rendezvous") \
 	X(RX_NOTIFY,		"received notify") \
 	X(RX_ACK,		"received ack") \
 	X(RX_PULL,		"received pull request") \
-	X(RX_PULL_REPLY,	"received pull reply") \
+	X(RX_PULL_RESPONSE,	"received pull reply") \
 	X(RX_NACK,		"received nack") \
 	X(RX_HOLD,		"received hold") \
 	X(TX_FAILED,		"frame refused by the network stack") \
@@ -70,9 +70,9 @@
 	X(PAGES_AHEAD,		"page read ahead") \
 	X(PAGES_AHEAD_USED,	"page read ahead and used") \
 	X(FAULT_TIMEOUT,	"fault-caused timeout") \
-	X(PULL_PARKED,		"pull request waited for its pages") \
-	X(REPLY_PARKED,		"pull frame waited for its page (overlap miss)") \
-	X(REPLY_OVERLAPPED,	"pull frame found its page in time (overlap hit)") \
+	X(PULL_DEFERRED,		"pull request waited for its pages") \
+	X(RESPONSE_PARKED,		"pull frame waited for its page (overlap miss)") \
+	X(RESPONSE_OVERLAPPED,	"pull frame found its page in time (overlap hit)") \
 	X(INVALIDATE_UNMAP,	"invalidation: unmapped or moved") \
 	X(INVALIDATE_PROTECT,	"invalidation: protection changed, or forked") \
 	X(INVALIDATE_CLEAR,	"invalidation: discarded, copied, migrated, swapped out, merged") \
@@ -107,7 +107,7 @@
 	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
 	X(DROP_PULL_MTU,	"dropped: pull of frames beyond the MTU") \
 	X(DROP_NOTIFY,		"dropped: notify of no message") \
-	X(DROP_CONNECT_REPLY,	"dropped: reply to no connect") \
+	X(DROP_CONNECT_RESPONSE,	"dropped: reply to no connect") \
 	X(DROP_NACK,		"dropped: nack of nothing") \
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
 	X(DROP_PEER_NAME,	"dropped: bad name in hello") \

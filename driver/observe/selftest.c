@@ -182,7 +182,7 @@ static int pull_through(struct omx_pull_window *window)
 
 	while (!omx_pull_window_done(window)) {
 		CHECK(omx_pull_window_wants(window));
-		omx_pull_window_ask(window, now++, &request);
+		omx_pull_window_request(window, now++, &request);
 		while (request.wanted) {
 			u32 at = __ffs(request.wanted) * window->frame_length;
 			u32 length = min(window->frame_length, request.length - at);

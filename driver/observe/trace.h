@@ -181,7 +181,7 @@ DEFINE_EVENT(omx_message_end, omx_rndv_done,
 /* ---- requests: asked for here, arrived there; wanted: a bit per frame ---- */
 
 DECLARE_EVENT_CLASS(omx_block,
-	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull *body),
+	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull_request *body),
 	TP_ARGS(ch, body),
 	TP_STRUCT__entry(
 		OMX_TRACE_SIDES
@@ -205,19 +205,19 @@ DECLARE_EVENT_CLASS(omx_block,
 		  __entry->offset, __entry->length, __entry->wanted)
 );
 
-DEFINE_EVENT(omx_block, omx_pull_ask,
-	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull *body),
+DEFINE_EVENT(omx_block, omx_pull_request_sent,
+	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull_request *body),
 	TP_ARGS(ch, body)
 );
 
-DEFINE_EVENT(omx_block, omx_pull_request,
-	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull *body),
+DEFINE_EVENT(omx_block, omx_pull_request_received,
+	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull_request *body),
 	TP_ARGS(ch, body)
 );
 
 /* It waits for pages of the source. */
-DEFINE_EVENT(omx_block, omx_pull_request_parked,
-	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull *body),
+DEFINE_EVENT(omx_block, omx_pull_request_deferred,
+	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull_request *body),
 	TP_ARGS(ch, body)
 );
 
@@ -274,18 +274,18 @@ DECLARE_EVENT_CLASS(omx_bytes,
 		  __entry->length)
 );
 
-DEFINE_EVENT(omx_bytes, omx_reply_sent,
+DEFINE_EVENT(omx_bytes, omx_pull_response_sent,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
 	TP_ARGS(ch, message, offset, length)
 );
 
-DEFINE_EVENT(omx_bytes, omx_reply_arrive,
+DEFINE_EVENT(omx_bytes, omx_pull_response_received,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
 	TP_ARGS(ch, message, offset, length)
 );
 
 /* It waits for pages of the destination. */
-DEFINE_EVENT(omx_bytes, omx_reply_parked,
+DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
 	TP_ARGS(ch, message, offset, length)
 );

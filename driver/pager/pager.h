@@ -27,12 +27,12 @@
 #include "omx_abi.h"
 
 /* Parked by one transfer at most: requests; frames, and their bytes. */
-#define OMX_PARKED_REQUESTS_MAX	32
+#define OMX_DEFERRED_REQUESTS_MAX	32
 #define OMX_PARKED_FRAMES_MAX	128
 #define OMX_PARKED_BYTES_MAX	(1 << 20)
 /* By all transfers of an endpoint; each may park one request in any case. */
 #define OMX_PARKED_BYTES_ALL	(16 << 20)
-#define OMX_PARKED_REQUESTS_ALL	2048
+#define OMX_DEFERRED_REQUESTS_ALL	2048
 
 /*
  * How far to page in when the bytes up to need_end of a transfer are needed:
@@ -77,7 +77,7 @@ struct omx_fault_share {
 	struct delayed_work watch;
 	wait_queue_head_t wait;		/* the program's threads */
 	atomic_t parked_bytes;		/* frames of its pulls */
-	atomic_t parked_requests;	/* for what it sends */
+	atomic_t deferred_requests;	/* for what it sends */
 
 	spinlock_t lock;		/* everything below; BH off, innermost but for queues' own */
 	const void *attendant;		/* the file in which threads serve it, or NULL */

@@ -115,9 +115,9 @@ static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, 
 /* STARTING: makes it ACTIVE. */
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
 /* Asks for what the window, the interface and the memory allow. */
-void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
-void omx_pull_ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
-			struct sk_buff_head *out);
+void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
+void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
+			    struct sk_buff_head *out);
 /* Who has to wait does not keep others from asking theirs. */
 void omx_pull_release_share(struct omx_pull *pull);
 
@@ -133,7 +133,7 @@ void omx_pull_timer(struct timer_list *timer);
 void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls);
 
 /* Frames arrived or a pull ended: is it another's turn? */
-static inline void omx_pull_let_others_ask(struct omx_iface *iface)
+static inline void omx_pull_schedule_next(struct omx_iface *iface)
 {
 	if (!list_empty_careful(&iface->pulls.waiting))
 		omx_pull_turn_goes_on(&iface->pulls);
@@ -141,8 +141,8 @@ static inline void omx_pull_let_others_ask(struct omx_iface *iface)
 
 /* ---- pull_take.c, under pull->lock, ACTIVE ---- */
 /* Consumes skb, or parks it. */
-void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
-			 struct sk_buff_head *out);
+void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
+			       struct sk_buff_head *out);
 /* Sends what has been made, and concludes the pull if it is complete. */
 void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 	__releases(&pull->lock);

@@ -77,7 +77,7 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->completion);
-	omx_pull_let_others_ask(ep->iface);
+	omx_pull_schedule_next(ep->iface);
 	omx_pull_put(pull);
 }
 

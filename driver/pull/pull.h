@@ -25,7 +25,7 @@ struct omx_fault_work;
 
 /* Process context. */
 /* Of a message that is pulled: brings the pages that requests wait for. */
-void omx_pull_reply_page_in(struct omx_fault_work *work);
+void omx_rndv_page_in(struct omx_fault_work *work);
 long omx_pull(struct omx_endpoint *ep, void __user *arg);
 void omx_pulls_destroy(struct omx_endpoint *ep);
 
@@ -42,7 +42,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		  struct sk_buff *skb);
 void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		       struct sk_buff *skb);
-void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
-			struct sk_buff *skb);
+void omx_pull_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			   struct sk_buff *skb);
 
 #endif

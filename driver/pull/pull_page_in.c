@@ -31,9 +31,9 @@ void omx_pull_want_pages(struct omx_pull *pull)
 /* The bytes of a parked frame, or several, that wait. */
 static u64 waits_from(struct sk_buff *skb)
 {
-	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
 
-	return be64_to_cpu(body->offset) + omx_parked_of(skb)->at - OMX_REPLY_HEADER;
+	return be64_to_cpu(body->offset) + omx_parked_of(skb)->at - OMX_PULL_RESPONSE_HEADER;
 }
 
 static u64 waits_to(struct sk_buff *skb)
@@ -41,7 +41,7 @@ static u64 waits_to(struct sk_buff *skb)
 	return waits_from(skb) + skb->len - omx_parked_of(skb)->at;
 }
 
-static bool is_parked(const struct omx_pull *pull, struct sk_buff *skb)
+static bool pull_is_parked(const struct omx_pull *pull, struct sk_buff *skb)
 {
 	struct sk_buff *parked;
 
@@ -51,7 +51,7 @@ static bool is_parked(const struct omx_pull *pull, struct sk_buff *skb)
 	return false;
 }
 
-static atomic_t *parked_by_all(const struct omx_pull *pull)
+static atomic_t *pull_parked_total(const struct omx_pull *pull)
 {
 	return &pull->region->space->share->parked_bytes;
 }
@@ -61,7 +61,7 @@ static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
 	return omx_budget_has_room(&pull->ep->budget, OMX_ACCOUNT_RECEIVE) &&
 	       skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
 	       pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX &&
-	       omx_fault_charge(parked_by_all(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
+	       omx_fault_charge(pull_parked_total(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
 }
 
 static void park(struct omx_pull *pull, struct sk_buff *skb)
@@ -77,7 +77,7 @@ static struct sk_buff *unpark(struct omx_pull *pull, struct sk_buff_head *parked
 
 	if (skb) {
 		pull->parked_bytes -= skb->truesize;
-		atomic_sub(skb->truesize, parked_by_all(pull));
+		atomic_sub(skb->truesize, pull_parked_total(pull));
 		omx_budget_uncharge(&pull->ep->budget, skb->truesize);
 	}
 	return skb;
@@ -88,13 +88,13 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 	u64 block;
 
 	omx_pull_want_pages(pull);
-	if (is_parked(pull, skb)) {
+	if (pull_is_parked(pull, skb)) {
 		omx_count(pull->ep->iface, DROP_PULL_DUPLICATE);
 		return false;
 	}
 	omx_pull_release_share(pull);
-	trace_omx_reply_parked(pull->ch, pull->message, offset, skb->len - omx_parked_of(skb)->at);
-	omx_count(pull->ep->iface, REPLY_PARKED);
+	trace_omx_pull_response_parked(pull->ch, pull->message, offset, skb->len - omx_parked_of(skb)->at);
+	omx_count(pull->ep->iface, RESPONSE_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
 	if (may_park(pull, skb)) {
@@ -216,7 +216,7 @@ static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 	return more;
 }
 
-static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
+static void pull_receive_parked(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	struct sk_buff_head parked;
 	struct sk_buff *skb;
@@ -228,13 +228,13 @@ static void take_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	skb_queue_splice_init(&pull->parked, &parked);
 	pull->late = true;
 	while (skb_queue_empty(&pull->parked) && (skb = unpark(pull, &parked)))
-		omx_pull_take_reply(pull, skb, out);
+		omx_pull_receive_response(pull, skb, out);
 	pull->late = false;
 	/* One still waits, and so do those behind it. */
 	skb_queue_splice_tail_init(&parked, &pull->parked);
 }
 
-static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
+static void request_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	struct omx_pull_window *window = &pull->window;
 	struct omx_pull_request request;
@@ -244,7 +244,7 @@ static void ask_for_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 		if (!was_dropped(pull, block))
 			continue;
 		omx_pull_window_again(window, block, omx_pull_now_us(), &request);
-		omx_pull_ask_again(pull, &request, out);
+		omx_pull_request_again(pull, &request, out);
 	}
 	pull->dropped = 0;
 }
@@ -260,11 +260,11 @@ static void go_on(struct omx_pull *pull, bool stepped)
 	spin_lock(&pull->lock);
 	if (pull->state == OMX_PULL_ACTIVE) {
 		if (stepped) {
-			take_parked(pull, &out);
+			pull_receive_parked(pull, &out);
 			if (pull->dropped && skb_queue_empty(&pull->parked))
-				ask_for_dropped(pull, &out);
+				request_dropped(pull, &out);
 		}
-		omx_pull_ask(pull, omx_pull_now_us(), &out);
+		omx_pull_request_more(pull, omx_pull_now_us(), &out);
 	}
 	omx_pull_unlock_and_go_on(pull, &out);
 	local_bh_enable();

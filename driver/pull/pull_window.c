@@ -34,12 +34,12 @@ static void request_for(struct omx_pull_window *window, u64 block, u32 now,
 	request->length = min(block_length, window->length - request->offset);
 	request->wanted = block_at(window, block)->missing;
 	request->held = block_at(window, block)->held;
-	block_at(window, block)->asked_at = now;
+	block_at(window, block)->requested_at = now;
 	block_at(window, block)->held = false;
 }
 
-void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
-			 struct omx_pull_request *request)
+void omx_pull_window_request(struct omx_pull_window *window, u32 now,
+			     struct omx_pull_request *request)
 {
 	struct omx_pull_block *block = block_at(window, window->next_block);
 	u64 frames_behind = div_u64(window->length + window->frame_length - 1,
@@ -82,14 +82,14 @@ enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 
 u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now)
 {
-	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].asked_at);
+	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].requested_at);
 }
 
 /* Its pages have come: lost frames are missed as soon as those of others. */
 static void release(struct omx_pull_block *block)
 {
 	block->held = false;
-	block->asked_at -= OMX_PULL_HOLD_US;
+	block->requested_at -= OMX_PULL_HOLD_US;
 }
 
 static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
@@ -138,7 +138,7 @@ static bool half_arrived(const struct omx_pull_block *block)
 static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
 {
 	return block->missing &&
-	       (s32)(now - block->asked_at - (patience << block->again)) >= 0;
+	       (s32)(now - block->requested_at - (patience << block->again)) >= 0;
 }
 
 static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
@@ -185,7 +185,7 @@ void omx_pull_window_hold(struct omx_pull_window *window, u64 number, u32 now)
 
 	block->held = true;
 	block->again = true;
-	block->asked_at = now + OMX_PULL_HOLD_US;
+	block->requested_at = now + OMX_PULL_HOLD_US;
 }
 
 void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,

@@ -30,7 +30,7 @@
 
 struct omx_pull_block {
 	u32 missing;		/* bit i: frame i has not arrived */
-	u32 asked_at;
+	u32 requested_at;
 	u8 frames;
 	bool again;		/* asked for more than once: no round-trip sample */
 	bool held;		/* asked_at lies OMX_PULL_HOLD_US ahead */
@@ -73,8 +73,8 @@ static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 	       window->next_block - window->first_block < OMX_PULL_BLOCKS;
 }
 
-void omx_pull_window_ask(struct omx_pull_window *window, u32 now,
-			 struct omx_pull_request *request);
+void omx_pull_window_request(struct omx_pull_window *window, u32 now,
+			     struct omx_pull_request *request);
 /* What this frame is.  For a new one *block is where it belongs. */
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block);

@@ -28,7 +28,7 @@ void omx_pull_release_share(struct omx_pull *pull)
 }
 
 /* Takes the right to ask for a block, or queues the pull for it. */
-static bool may_ask(struct omx_pull *pull)
+static bool schedule_may_request(struct omx_pull *pull)
 {
 	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
 	u32 bytes = OMX_BLOCK_FRAMES * pull->window.frame_length;
@@ -65,7 +65,7 @@ static struct omx_pull *next_waiting(struct omx_pull_scheduler *pulls)
  * ended, or has nothing to ask any more: a frame or its timer made it ask
  * meanwhile, or its pages are gone.  One that has to wait again ends the round.
  */
-static bool let_one_ask(struct omx_pull_scheduler *pulls)
+static bool schedule_one(struct omx_pull_scheduler *pulls)
 {
 	struct sk_buff_head out;
 	struct omx_pull *pull;
@@ -78,7 +78,7 @@ static bool let_one_ask(struct omx_pull_scheduler *pulls)
 		__skb_queue_head_init(&out);
 		spin_lock_bh(&pull->lock);
 		if (pull->state == OMX_PULL_ACTIVE) {
-			omx_pull_ask(pull, omx_pull_now_us(), &out);
+			omx_pull_request_more(pull, omx_pull_now_us(), &out);
 			idle = skb_queue_empty(&out) && list_empty(&pull->in_schedule);
 		}
 		spin_unlock_bh(&pull->lock);
@@ -92,7 +92,7 @@ void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls)
 {
 	while (!list_empty_careful(&pulls->waiting) &&
 	       atomic_read(&pulls->outstanding) <= IFACE_BYTES_MAX / 2 &&
-	       let_one_ask(pulls))
+	       schedule_one(pulls))
 		;
 }
 
@@ -102,10 +102,10 @@ static void add_request(struct omx_pull *pull,
 			const struct omx_pull_request *request,
 			struct sk_buff_head *out)
 {
-	struct omx_wire_pull *body;
+	struct omx_wire_pull_request *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(pull->ch, OMX_WIRE_PULL, 0, GFP_ATOMIC | __GFP_NOWARN);
+	skb = omx_channel_packet(pull->ch, OMX_WIRE_PULL_REQUEST, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;		/* as good as lost: the timer asks again */
 	body = omx_packet_body(skb);
@@ -115,7 +115,7 @@ static void add_request(struct omx_pull *pull,
 	body->pull = cpu_to_be32(pull->id);
 	body->wanted = cpu_to_be32(request->wanted);
 	body->frame_length = cpu_to_be16(pull->window.frame_length);
-	trace_omx_pull_ask(pull->ch, body);
+	trace_omx_pull_request_sent(pull->ch, body);
 	__skb_queue_tail(out, skb);
 }
 
@@ -138,19 +138,19 @@ static bool has_pages(struct omx_pull *pull)
 	return !missing || pull->bet;
 }
 
-void omx_pull_ask(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
+void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 
 	lockdep_assert_held(&pull->lock);
-	while (omx_pull_window_wants(&pull->window) && has_pages(pull) && may_ask(pull)) {
-		omx_pull_window_ask(&pull->window, now, &request);
+	while (omx_pull_window_wants(&pull->window) && has_pages(pull) && schedule_may_request(pull)) {
+		omx_pull_window_request(&pull->window, now, &request);
 		omx_pull_give_back(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		add_request(pull, &request, out);
 	}
 }
 
-void omx_pull_ask_again(struct omx_pull *pull, const struct omx_pull_request *request,
+void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
 		      struct sk_buff_head *out)
 {
 	omx_count_add(pull->ep->iface, PULL_FRAMES_AGAIN,
@@ -167,7 +167,7 @@ static u32 timeout_us(const struct omx_pull *pull)
 
 static u32 frame_length(const struct omx_pull *pull)
 {
-	return round_down(omx_channel_mtu(pull->ch) - OMX_REPLY_HEADER, 8);
+	return round_down(omx_channel_mtu(pull->ch) - OMX_PULL_RESPONSE_HEADER, 8);
 }
 
 /*
@@ -191,13 +191,13 @@ void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out)
 	omx_pull_window_init(&pull->window, pull->length, frame_length(pull));
 	pull->state = OMX_PULL_ACTIVE;
 	pull->progress = jiffies;
-	omx_pull_ask(pull, omx_pull_now_us(), out);
+	omx_pull_request_more(pull, omx_pull_now_us(), out);
 	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(timeout_us(pull)));
 }
 
 /* ---- the timer ---- */
 
-static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
+static void request_late_blocks(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 	u32 patience = timeout_us(pull);
@@ -212,7 +212,7 @@ static void ask_for_late(struct omx_pull *pull, struct sk_buff_head *out)
 		omx_count(pull->ep->iface, PULL_TIMEOUT);
 		if (request.held)
 			omx_count(pull->ep->iface, FAULT_TIMEOUT);
-		omx_pull_ask_again(pull, &request, out);
+		omx_pull_request_again(pull, &request, out);
 	}
 	if (i && pull->backoff < 16)
 		pull->backoff++;
@@ -240,10 +240,10 @@ void omx_pull_timer(struct timer_list *timer)
 	} else {
 		if (frame_length(pull) < pull->window.frame_length)
 			start_over(pull);
-		ask_for_late(pull, &out);
+		request_late_blocks(pull, &out);
 		if (pull->backoff >= 2)
 			omx_pull_release_share(pull);
-		omx_pull_ask(pull, omx_pull_now_us(), &out);	/* its turn may have been missed */
+		omx_pull_request_more(pull, omx_pull_now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));
 	}
@@ -253,5 +253,5 @@ void omx_pull_timer(struct timer_list *timer)
 		return;
 	}
 	omx_channel_xmit(pull->ch, &out);
-	omx_pull_let_others_ask(pull->ep->iface);
+	omx_pull_schedule_next(pull->ep->iface);
 }

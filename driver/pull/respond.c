@@ -24,21 +24,21 @@ struct request {
 	u32 length;
 	u32 wanted;
 	u32 frame_length;
-	struct omx_packet_reply header;
+	struct omx_packet_response header;
 	bool scatter;			/* the device sends page fragments as they are */
 	u32 frames_max;			/* in one skb */
 };
 
 /* What is kept with a request. */
-struct kept {
+struct deferred_request {
 	u32 wanted;			/* not sent yet */
 	ktime_t asked;
 };
 
-static struct kept *kept_of(struct sk_buff *skb)
+static struct deferred_request *deferred_of(struct sk_buff *skb)
 {
-	BUILD_BUG_ON(sizeof(struct kept) > sizeof(skb->cb));
-	return (struct kept *)skb->cb;
+	BUILD_BUG_ON(sizeof(struct deferred_request) > sizeof(skb->cb));
+	return (struct deferred_request *)skb->cb;
 }
 
 /* The payload is behind the header, or in pages of its own. */
@@ -63,7 +63,7 @@ static int read_payload(struct request *request, u64 offset, u32 length, struct 
 static struct sk_buff *copied_frame(struct request *request, u64 offset,
 				    u32 length)
 {
-	struct sk_buff *skb = omx_packet_make_reply(&request->header, offset, length);
+	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, length);
 	int error;
 
 	if (!skb)
@@ -81,7 +81,7 @@ static struct sk_buff *copied_frame(struct request *request, u64 offset,
 static struct sk_buff *scattered_frames(struct request *request, u64 offset,
 					u32 length)
 {
-	struct sk_buff *skb = omx_packet_make_reply(&request->header, offset, 0);
+	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, 0);
 	int error;
 
 	if (!skb)
@@ -91,7 +91,7 @@ static struct sk_buff *scattered_frames(struct request *request, u64 offset,
 		kfree_skb(skb);
 		return ERR_PTR(error);
 	}
-	omx_packet_head(skb)->length = cpu_to_be16(OMX_REPLY_HEADER + length);
+	omx_packet_head(skb)->length = cpu_to_be16(OMX_PULL_RESPONSE_HEADER + length);
 	if (length > request->frame_length)
 		omx_gso_mark(skb, request->frame_length,
 			     DIV_ROUND_UP(length, request->frame_length));
@@ -131,13 +131,13 @@ static int send_some(struct omx_iface *iface, struct request *request)
 	}
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	trace_omx_reply_sent(request->rndv->ch, request->rndv->id, offset, length);
+	trace_omx_pull_response_sent(request->rndv->ch, request->rndv->id, offset, length);
 	omx_packet_xmit(iface, skb);
 	return frames;
 }
 
 /* At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages. */
-static int reply(struct omx_iface *iface, struct request *request)
+static int respond_with_frames(struct omx_iface *iface, struct request *request)
 {
 	while (request->wanted) {
 		int sent = send_some(iface, request);
@@ -160,13 +160,13 @@ static void refuse(struct omx_channel *ch, __be32 pull, u8 status)
 		return;
 	nack = omx_packet_body(skb);
 	nack->status = status;
-	nack->type = OMX_WIRE_PULL;
+	nack->type = OMX_WIRE_PULL_REQUEST;
 	nack->pull = pull;
 	omx_packet_xmit(ch->ep->iface, skb);
 }
 
 /* Tells the puller to be patient.  False: it will ask again, too early. */
-static bool hold(struct omx_channel *ch, const struct omx_wire_pull *request, u8 flags)
+static bool hold(struct omx_channel *ch, const struct omx_wire_pull_request *request, u8 flags)
 {
 	struct omx_wire_hold *body;
 	struct sk_buff *skb;
@@ -187,8 +187,8 @@ static bool hold(struct omx_channel *ch, const struct omx_wire_pull *request, u8
 
 static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
 {
-	const struct omx_wire_pull *one = omx_packet_body(a);
-	const struct omx_wire_pull *other = omx_packet_body(b);
+	const struct omx_wire_pull_request *one = omx_packet_body(a);
+	const struct omx_wire_pull_request *other = omx_packet_body(b);
 
 	return one->pull == other->pull && one->offset == other->offset &&
 	       one->length == other->length && one->frame_length == other->frame_length;
@@ -197,49 +197,49 @@ static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
 /* The puller asks again for what we still have. */
 static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 {
-	struct sk_buff *parked;
+	struct sk_buff *deferred;
 
-	skb_queue_walk(&rndv->parked, parked) {
-		if (!is_same(parked, skb))
+	skb_queue_walk(&rndv->deferred, deferred) {
+		if (!is_same(deferred, skb))
 			continue;
-		kept_of(parked)->wanted |= kept_of(skb)->wanted;
+		deferred_of(deferred)->wanted |= deferred_of(skb)->wanted;
 		return true;
 	}
 	return false;
 }
 
-static atomic_t *parked_by_all(const struct omx_rndv *rndv)
+static atomic_t *rndv_deferred_total(const struct omx_rndv *rndv)
 {
-	return &rndv->region->space->share->parked_requests;
+	return &rndv->region->space->share->deferred_requests;
 }
 
 /* Charges it if so.  One request of each message may, for it to go on. */
 static bool may_park(const struct omx_rndv *rndv)
 {
-	u32 parked = skb_queue_len(&rndv->parked);
+	u32 deferred = skb_queue_len(&rndv->deferred);
 
-	if (rndv->ended || parked >= OMX_PARKED_REQUESTS_MAX)
+	if (rndv->ended || deferred >= OMX_DEFERRED_REQUESTS_MAX)
 		return false;
-	return omx_fault_charge(parked_by_all(rndv), 1,
-				parked ? OMX_PARKED_REQUESTS_ALL : INT_MAX);
+	return omx_fault_charge(rndv_deferred_total(rndv), 1,
+				deferred ? OMX_DEFERRED_REQUESTS_ALL : INT_MAX);
 }
 
-static void take_parked(struct omx_rndv *rndv, struct sk_buff_head *parked)
+static void rndv_splice_deferred(struct omx_rndv *rndv, struct sk_buff_head *deferred)
 {
 	lockdep_assert_held(&rndv->lock);
-	__skb_queue_head_init(parked);
-	if (skb_queue_empty(&rndv->parked))
+	__skb_queue_head_init(deferred);
+	if (skb_queue_empty(&rndv->deferred))
 		return;
-	atomic_sub(skb_queue_len(&rndv->parked), parked_by_all(rndv));
-	skb_queue_splice_init(&rndv->parked, parked);
+	atomic_sub(skb_queue_len(&rndv->deferred), rndv_deferred_total(rndv));
+	skb_queue_splice_init(&rndv->deferred, deferred);
 }
 
 void omx_pull_drop_requests(struct omx_rndv *rndv)
 {
-	struct sk_buff_head parked;
+	struct sk_buff_head deferred;
 
-	take_parked(rndv, &parked);
-	__skb_queue_purge(&parked);
+	rndv_splice_deferred(rndv, &deferred);
+	__skb_queue_purge(&deferred);
 }
 
 /* Consumes skb. */
@@ -255,9 +255,9 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 	} else if (!may_park(rndv)) {
 		kfree_skb(skb);
 	} else {
-		omx_count(iface, PULL_PARKED);
-		trace_omx_pull_request_parked(rndv->ch, omx_packet_body(skb));
-		__skb_queue_tail(&rndv->parked, skb);
+		omx_count(iface, PULL_DEFERRED);
+		trace_omx_pull_request_deferred(rndv->ch, omx_packet_body(skb));
+		__skb_queue_tail(&rndv->deferred, skb);
 		if (!rndv->paging) {
 			rndv->paging = true;
 			refcount_inc(&rndv->ref);
@@ -272,19 +272,19 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 static void prepare(struct request *request, const struct omx_rndv *rndv,
 		    struct sk_buff *skb)
 {
-	const struct omx_wire_pull *body = omx_packet_body(skb);
+	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
 	const struct omx_iface *iface = ch->ep->iface;
 
 	request->rndv = rndv;
 	request->header.start = ch->template;
-	request->header.start.head.type = OMX_WIRE_PULL_REPLY;
+	request->header.start.head.type = OMX_WIRE_PULL_RESPONSE;
 	request->header.body.pull = body->pull;
 	request->header.body.reserved = 0;
 	omx_region_cursor_init(&request->cursor, rndv->region, OMX_REGION_READ);
 	request->offset = be64_to_cpu(body->offset);
 	request->length = be32_to_cpu(body->length);
-	request->wanted = kept_of(skb)->wanted;
+	request->wanted = deferred_of(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_iface_has(iface, NETIF_F_SG);
 	request->frames_max = omx_gso_frames(iface, request->frame_length);
@@ -298,10 +298,10 @@ static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
 	int error;
 
 	prepare(&request, rndv, skb);
-	error = reply(iface, &request);
+	error = respond_with_frames(iface, &request);
 	omx_region_cursor_end(&request.cursor);
 	if (error == -EAGAIN) {
-		kept_of(skb)->wanted = request.wanted;
+		deferred_of(skb)->wanted = request.wanted;
 		park(rndv, skb);
 		return;
 	}
@@ -324,13 +324,13 @@ static bool frames_fit(struct omx_channel *ch, u32 length)
 static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
 		const struct sk_buff *skb)
 {
-	const struct omx_wire_pull *body = omx_packet_body(skb);
+	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 
 	if (be64_to_cpu(body->offset) + be32_to_cpu(body->length) > rndv->length) {
 		omx_count(iface, DROP_PULL_RANGE);
 		return OMX_STATUS_BAD_REGION;
 	}
-	if (!frames_fit(rndv->ch, be16_to_cpu(body->frame_length) + OMX_REPLY_HEADER)) {
+	if (!frames_fit(rndv->ch, be16_to_cpu(body->frame_length) + OMX_PULL_RESPONSE_HEADER)) {
 		/* The puller starts over when it hears of the MTU. */
 		omx_count(iface, DROP_PULL_MTU);
 		omx_peer_settle_mtu(iface, rndv->ch->mac);
@@ -342,7 +342,7 @@ static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
 void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		  struct sk_buff *skb)
 {
-	const struct omx_wire_pull *body = omx_packet_body(skb);
+	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	struct omx_channel *ch = omx_channel_of(ep, skb);
 	u8 status = OMX_STATUS_BAD_REGION;
 	struct omx_rndv *rndv;
@@ -353,7 +353,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		return;
 	}
 	WRITE_ONCE(ch->heard, jiffies);
-	trace_omx_pull_request(ch, body);
+	trace_omx_pull_request_received(ch, body);
 	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
 		status = judge(iface, rndv, skb);
@@ -363,7 +363,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		omx_count(iface, DROP_PULL_REGION);
 	}
 	if (status == OMX_STATUS_OK) {
-		*kept_of(skb) = (struct kept){ be32_to_cpu(body->wanted), ktime_get() };
+		*deferred_of(skb) = (struct deferred_request){ be32_to_cpu(body->wanted), ktime_get() };
 		answer(rndv, skb);
 	} else {
 		if (status < OMX_STATUSES)
@@ -379,7 +379,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 /* What the oldest request waits for, or what lies ahead of it. */
 static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
 {
-	struct sk_buff *skb = skb_peek(&rndv->parked);
+	struct sk_buff *skb = skb_peek(&rndv->deferred);
 
 	lockdep_assert_held(&rndv->lock);
 	if (rndv->ended)
@@ -387,8 +387,8 @@ static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahe
 	*offset = rndv->paged;
 	*ahead = !skb;
 	if (skb) {
-		const struct omx_wire_pull *body = omx_packet_body(skb);
-		u64 start = be64_to_cpu(body->offset) + (u64)__ffs(kept_of(skb)->wanted) *
+		const struct omx_wire_pull_request *body = omx_packet_body(skb);
+		u64 start = be64_to_cpu(body->offset) + (u64)__ffs(deferred_of(skb)->wanted) *
 			    be16_to_cpu(body->frame_length);
 		u64 end = be64_to_cpu(body->offset) + be32_to_cpu(body->length);
 
@@ -418,17 +418,17 @@ static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ah
 /* Pages have come, or never will: goes on with the transfer. */
 static void end_step(struct omx_rndv *rndv, int error)
 {
-	struct sk_buff_head parked;
+	struct sk_buff_head deferred;
 	struct sk_buff *skb;
 
 	spin_lock_bh(&rndv->lock);
-	take_parked(rndv, &parked);
+	rndv_splice_deferred(rndv, &deferred);
 	spin_unlock_bh(&rndv->lock);
 	if (error)
 		rndv->goal = 0;		/* nothing is read ahead of a hole */
-	while ((skb = __skb_dequeue(&parked))) {
-		bool resume = error || omx_fault_may_resume(kept_of(skb)->asked);
-		const struct omx_wire_pull *body = omx_packet_body(skb);
+	while ((skb = __skb_dequeue(&deferred))) {
+		bool resume = error || omx_fault_may_resume(deferred_of(skb)->asked);
+		const struct omx_wire_pull_request *body = omx_packet_body(skb);
 
 		rcu_read_lock();	/* the endpoint stays if it has not ended */
 		local_bh_disable();
@@ -448,7 +448,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 	}
 }
 
-void omx_pull_reply_page_in(struct omx_fault_work *work)
+void omx_rndv_page_in(struct omx_fault_work *work)
 {
 	struct omx_rndv *rndv = container_of(work, struct omx_rndv, page_in);
 	u64 offset, length;

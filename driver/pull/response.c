@@ -7,16 +7,16 @@
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
 
-static u32 reply_id(const struct sk_buff *skb)
+static u32 response_pull(const struct sk_buff *skb)
 {
-	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
 
 	return be32_to_cpu(body->pull);
 }
 
-static u64 reply_offset(const struct sk_buff *skb)
+static u64 response_offset(const struct sk_buff *skb)
 {
-	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
 
 	return be64_to_cpu(body->offset);
 }
@@ -62,7 +62,7 @@ static u32 gap_patience(const struct omx_pull *pull)
 	return max_t(u32, PATIENCE_MIN_US, 2 * READ_ONCE(pull->ch->pull_rtt));
 }
 
-static noinline void ask_for_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
+static noinline void request_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 
@@ -70,7 +70,7 @@ static noinline void ask_for_gap(struct omx_pull *pull, u64 block, struct sk_buf
 				 gap_patience(pull), &request))
 		return;
 	omx_count(pull->ep->iface, PULL_GAP);
-	omx_pull_ask_again(pull, &request, out);
+	omx_pull_request_again(pull, &request, out);
 }
 
 /* New frames of a block are in place: learn from it and ask for more. */
@@ -81,7 +81,7 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block, frames);
 	if (unlikely(pull->bet) && !block && !pull->late)
-		omx_count_add(pull->ep->iface, REPLY_OVERLAPPED, frames);
+		omx_count_add(pull->ep->iface, RESPONSE_OVERLAPPED, frames);
 	give_back_arrived(pull, frames);
 	pull->progress = jiffies;
 	pull->backoff = 0;
@@ -89,9 +89,9 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 		omx_pull_window_adapt(&pull->window, omx_pull_now_us(),
 				      READ_ONCE(pull->ch->pull_rtt_min));
 	if (omx_pull_window_wants(&pull->window))
-		omx_pull_ask(pull, omx_pull_now_us(), out);
+		omx_pull_request_more(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block)
-		ask_for_gap(pull, block, out);
+		request_gap(pull, block, out);
 }
 
 /* What an engine is to copy with; NULL: nothing. */
@@ -107,8 +107,8 @@ static struct omx_dma_copies *copies_of(struct omx_pull *pull)
  * Takes in the frame there, and new ones behind it at once where no engine
  * copies.  Returns how many bytes to go on behind, 0: its page is absent.
  */
-static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
-		       int skb_offset, struct sk_buff_head *out)
+static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
+			      int skb_offset, struct sk_buff_head *out)
 {
 	struct omx_iface *iface = pull->ep->iface;
 	struct omx_dma_copies *copies = copies_of(pull);
@@ -148,11 +148,11 @@ static u32 take_frames(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
  * Takes the frames of a reply in, of which a software device may hand us
  * several at once.  Consumes skb.
  */
-void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
+void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 		       struct sk_buff_head *out)
 {
-	const struct omx_wire_pull_reply *body = omx_packet_body(skb);
-	u64 offset = be64_to_cpu(body->offset) - OMX_REPLY_HEADER;
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
+	u64 offset = be64_to_cpu(body->offset) - OMX_PULL_RESPONSE_HEADER;
 	u32 at = omx_parked_of(skb)->at;
 
 	lockdep_assert_held(&pull->lock);
@@ -161,7 +161,7 @@ void omx_pull_take_reply(struct omx_pull *pull, struct sk_buff *skb,
 		at = skb->len;
 	}
 	while (at < skb->len) {
-		u32 taken = take_frames(pull, offset + at, skb, at, out);
+		u32 taken = pull_receive_frame(pull, offset + at, skb, at, out);
 
 		if (!taken) {
 			omx_parked_of(skb)->at = at;
@@ -194,10 +194,10 @@ void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 		omx_pull_conclude(pull, OMX_STATUS_OK);
 }
 
-void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
-			struct sk_buff *skb)
+void omx_pull_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+			   struct sk_buff *skb)
 {
-	struct omx_pull *pull = pull_of(ep, skb, reply_id(skb));
+	struct omx_pull *pull = pull_of(ep, skb, response_pull(skb));
 	struct sk_buff_head out;
 
 	if (!pull) {
@@ -209,13 +209,13 @@ void omx_pull_reply_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
 	omx_channel_heard_board(pull->ch);
-	omx_parked_of(skb)->at = OMX_REPLY_HEADER;
+	omx_parked_of(skb)->at = OMX_PULL_RESPONSE_HEADER;
 	spin_lock(&pull->lock);
-	trace_omx_reply_arrive(pull->ch, pull->message, reply_offset(skb),
-			       skb->len - OMX_REPLY_HEADER);
-	omx_pull_take_reply(pull, skb, &out);
+	trace_omx_pull_response_received(pull->ch, pull->message, response_offset(skb),
+					 skb->len - OMX_PULL_RESPONSE_HEADER);
+	omx_pull_receive_response(pull, skb, &out);
 	omx_pull_unlock_and_go_on(pull, &out);
-	omx_pull_let_others_ask(iface);
+	omx_pull_schedule_next(iface);
 }
 
 /* The sender has to page in, which it answers for: no need to ask again. */
@@ -244,7 +244,7 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		pull->progress = jiffies;
 		if (body->flags & OMX_HOLD_ASK) {
 			omx_pull_window_again(&pull->window, block, omx_pull_now_us(), &request);
-			omx_pull_ask_again(pull, &request, &out);
+			omx_pull_request_again(pull, &request, &out);
 		} else {
 			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
 			omx_pull_release_share(pull);
@@ -253,5 +253,5 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	spin_unlock(&pull->lock);
 	omx_channel_xmit(pull->ch, &out);
 	consume_skb(skb);
-	omx_pull_let_others_ask(iface);
+	omx_pull_schedule_next(iface);
 }

@@ -37,7 +37,7 @@ struct omx_rndv {
 	spinlock_t lock;		/* everything below; taken with BH off, innermost */
 	bool ended;			/* no more page-in; the endpoint may go a grace period later */
 	bool paging;			/* page_in is queued or runs */
-	struct sk_buff_head parked;	/* requests that wait for pages; its own lock is unused */
+	struct sk_buff_head deferred;	/* requests that wait for pages; its own lock is unused */
 	u64 paged;			/* page_in has been up to here ... */
 	u64 goal;			/* ... and goes on to here */
 	struct omx_fault_work page_in;

@@ -37,7 +37,7 @@ static mx_return_t put_text(const struct question *question, const char *text)
 	return MX_SUCCESS;
 }
 
-static omx_return_t ask(const struct question *question, omx_info_key_t key)
+static omx_return_t info_query(const struct question *question, omx_info_key_t key)
 {
 	return omx_get_info(question->ep, key, question->in, question->in_len,
 			    question->out, question->out_len);
@@ -188,7 +188,7 @@ static mx_return_t get_info(const struct question *question, mx_get_info_key_t k
 		return MX_BAD_INFO_VAL;
 	if (answers[key].answer)
 		return answers[key].answer(question);
-	return mx__return_code(ask(question, answers[key].key));
+	return mx__return_code(info_query(question, answers[key].key));
 }
 
 mx_return_t mx_get_info(mx_endpoint_t ep, mx_get_info_key_t key, void *in_val,

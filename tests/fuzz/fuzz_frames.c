@@ -144,13 +144,13 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_HELLO]	 = sizeof(struct omx_wire_hello),
 	[OMX_WIRE_BYE]		 = sizeof(struct omx_wire_hello),
 	[OMX_WIRE_CONNECT]	 = sizeof(struct omx_wire_connect),
-	[OMX_WIRE_CONNECT_REPLY] = sizeof(struct omx_wire_connect_reply),
+	[OMX_WIRE_CONNECT_RESPONSE] = sizeof(struct omx_wire_connect_response),
 	[OMX_WIRE_EAGER]	 = sizeof(struct omx_wire_eager),
 	[OMX_WIRE_RNDV]		 = sizeof(struct omx_wire_rndv),
 	[OMX_WIRE_NOTIFY]	 = sizeof(struct omx_wire_notify),
 	[OMX_WIRE_ACK]		 = sizeof(struct omx_wire_ack),
-	[OMX_WIRE_PULL]		 = sizeof(struct omx_wire_pull),
-	[OMX_WIRE_PULL_REPLY]	 = sizeof(struct omx_wire_pull_reply),
+	[OMX_WIRE_PULL_REQUEST]		 = sizeof(struct omx_wire_pull_request),
+	[OMX_WIRE_PULL_RESPONSE]	 = sizeof(struct omx_wire_pull_response),
 	[OMX_WIRE_NACK]		 = sizeof(struct omx_wire_nack),
 	[OMX_WIRE_HOLD]		 = sizeof(struct omx_wire_hold),
 };
@@ -175,8 +175,8 @@ static unsigned int build(struct frame *frame, uint8_t type)
 	void *body = frame->bytes + sizeof(frame->head);
 	struct omx_wire_hello *hello = body;
 	struct omx_wire_eager *eager = body;
-	struct omx_wire_pull *pull = body;
-	struct omx_wire_pull_reply *reply = body;
+	struct omx_wire_pull_request *pull = body;
+	struct omx_wire_pull_response *reply = body;
 
 	noise(frame->bytes, length);
 	frame->head.version = OMX_WIRE_VERSION;
@@ -196,13 +196,13 @@ static unsigned int build(struct frame *frame, uint8_t type)
 		eager->offset = htonl(below(2) ? 0 : below(60000));
 		eager->msg_length = htonl(ntohl(eager->offset) + payload + below(4000));
 		break;
-	case OMX_WIRE_PULL:
+	case OMX_WIRE_PULL_REQUEST:
 		pull->frame_length = htons(1 + below(9000));
 		pull->length = htonl(1 + below(32 * ntohs(pull->frame_length)));
 		pull->offset &= htonl(~0u >> 1);
 		pull->wanted = htonl(1 + 2 * below(2));
 		break;
-	case OMX_WIRE_PULL_REPLY:
+	case OMX_WIRE_PULL_RESPONSE:
 		payload = 1 + below(1400);
 		reply->offset &= htonl(~0u >> 1);
 		break;
@@ -302,8 +302,8 @@ static unsigned int make(struct frame *frame, enum kind kind)
 		length = mutate(frame);
 		break;
 	case SESSIONS:
-		length = build(frame, OMX_WIRE_CONNECT_REPLY +
-				below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT_REPLY));
+		length = build(frame, OMX_WIRE_CONNECT_RESPONSE +
+				below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT_RESPONSE));
 		frame->head.dst_endpoint = htons(0);
 		break;
 	case STRANGERS:

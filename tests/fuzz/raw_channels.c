@@ -49,7 +49,7 @@ struct frame {
 	struct omx_wire_head head;
 	union {
 		struct omx_wire_connect connect;
-		struct omx_wire_connect_reply reply;
+		struct omx_wire_connect_response reply;
 		struct omx_wire_eager eager;
 		struct omx_wire_nack nack;
 		uint8_t bytes[sizeof(struct omx_wire_eager) + PAYLOAD_MAX];
@@ -118,7 +118,7 @@ static void connect_to_endpoint(void)
 		frame.connect = (struct omx_wire_connect){ htonl(KEY), htonl(first_session) };
 		send_frame(OMX_WIRE_CONNECT, 0, first_session, sizeof(frame.connect));
 		while (recv(fd, &answer, sizeof(answer), 0) > 0) {
-			if (answer.head.type != OMX_WIRE_CONNECT_REPLY ||
+			if (answer.head.type != OMX_WIRE_CONNECT_RESPONSE ||
 			    answer.reply.cookie != htonl(first_session) || answer.reply.status)
 				continue;
 			session = ntohl(answer.head.src_session);

@@ -180,11 +180,11 @@ static struct json_object *describe_message(const struct trace_message *message,
 	json_add(object, "destination", describe_side(&message->destination));
 	json_add_u64(object, "requests", message->requests);
 	json_add_u64(object, "requests_again", message->requests_again);
-	json_add_u64(object, "requests_parked", message->requests_parked);
+	json_add_u64(object, "requests_parked", message->requests_deferred);
 	json_add_u64(object, "holds", message->holds);
-	json_add_u64(object, "replies_sent", message->replies_sent);
-	json_add_u64(object, "replies", message->replies);
-	json_add_u64(object, "replies_parked", message->replies_parked);
+	json_add_u64(object, "replies_sent", message->responses_sent);
+	json_add_u64(object, "replies", message->responses);
+	json_add_u64(object, "replies_parked", message->responses_parked);
 	return object;
 }
 

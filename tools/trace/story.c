@@ -31,10 +31,10 @@ static void *allocate(void *old, size_t size)
 
 static enum trace_phase while_pulled(const struct trace_message *message)
 {
-	if (message->source.seen ? message->source_parked : message->held)
+	if (message->source.seen ? message->source_deferred : message->held)
 		return PHASE_PAGE_SOURCE;
 	if (message->paging &&
-	    (message->reply_parked || message->received >= message->asked))
+	    (message->response_parked || message->received >= message->asked))
 		return PHASE_PAGE_DESTINATION;
 	return PHASE_TRANSFER;
 }
@@ -50,8 +50,8 @@ static enum trace_phase phase_of(const struct trace_message *message)
 	if (message->arrived)
 		return PHASE_WAIT_PROGRAM;
 	/* Its other end is on another machine. */
-	if (message->asked_for)
-		return message->source_parked ? PHASE_PAGE_SOURCE : PHASE_TRANSFER;
+	if (message->requested)
+		return message->source_deferred ? PHASE_PAGE_SOURCE : PHASE_TRANSFER;
 	return message->sent ? PHASE_ANNOUNCE : PHASE_PREPARE_SOURCE;
 }
 
@@ -97,8 +97,8 @@ static void advance(struct trace_message *message, uint64_t time)
 static bool is_source(const char *name)
 {
 	static const char *const names[] = {
-		"rndv_send", "rndv_done", "pull_request", "pull_request_parked",
-		"hold_sent", "reply_sent",
+		"rndv_send", "rndv_done", "pull_request", "pull_request_deferred",
+		"hold_sent", "pull_response_sent",
 	};
 	unsigned int i;
 
@@ -309,9 +309,9 @@ static void take_page_in(struct trace_story *story, struct trace_message *messag
 	if (task_of(story, event->pid))
 		task_of(story, event->pid)->pid = 0;
 	if (write)
-		message->paging = message->reply_parked = false;
+		message->paging = message->response_parked = false;
 	else
-		message->source_parked = false;
+		message->source_deferred = false;
 }
 
 static bool take_source(struct trace_message *message, const struct trace_event *event)
@@ -319,12 +319,12 @@ static bool take_source(struct trace_message *message, const struct trace_event 
 	const char *name = event->name;
 
 	if (!strcmp(name, "pull_request")) {
-		message->asked_for = true;
-	} else if (!strcmp(name, "pull_request_parked")) {
-		message->requests_parked++;
-		message->source_parked = true;
-	} else if (!strcmp(name, "reply_sent")) {
-		message->replies_sent++;
+		message->requested = true;
+	} else if (!strcmp(name, "pull_request_deferred")) {
+		message->requests_deferred++;
+		message->source_deferred = true;
+	} else if (!strcmp(name, "pull_response_sent")) {
+		message->responses_sent++;
 	} else if (!strcmp(name, "rndv_done")) {
 		message->status = trace_field(event, "status", 10);
 		return true;
@@ -338,18 +338,18 @@ static bool take_destination(struct trace_message *message, const struct trace_e
 
 	if (!strcmp(name, "rndv_arrive")) {
 		message->arrived = true;
-	} else if (!strcmp(name, "pull_ask")) {
+	} else if (!strcmp(name, "pull_request_sent")) {
 		take_request(message, event);
 	} else if (!strcmp(name, "hold_received")) {
 		message->holds++;
 		message->held = !trace_field(event, "flags", 16);
-	} else if (!strcmp(name, "reply_arrive")) {
-		message->replies++;
+	} else if (!strcmp(name, "pull_response_received")) {
+		message->responses++;
 		message->held = false;
 		message->received += trace_field(event, "length", 10);
 	} else if (!strcmp(name, "reply_parked")) {
-		message->replies_parked++;
-		message->reply_parked = true;
+		message->responses_parked++;
+		message->response_parked = true;
 	} else if (!strcmp(name, "pull_done")) {
 		message->pulled = true;
 		message->status = trace_field(event, "status", 10);

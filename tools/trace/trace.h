@@ -85,11 +85,11 @@ struct trace_message {
 	uint64_t spent[PHASES];
 	/* how far it is */
 	enum trace_phase phase;
-	bool sent, arrived, asked_for, begun, pulling, pulled;
-	bool source_parked, held, paging, reply_parked;
+	bool sent, arrived, requested, begun, pulling, pulled;
+	bool source_deferred, held, paging, response_parked;
 	uint64_t asked, received;		/* bytes */
-	uint32_t requests, requests_again, requests_parked, holds;
-	uint32_t replies_sent, replies, replies_parked;
+	uint32_t requests, requests_again, requests_deferred, holds;
+	uint32_t responses_sent, responses, responses_parked;
 	unsigned int segments;
 	struct trace_segment *segment;
 	bool coarse;				/* it had more of them */

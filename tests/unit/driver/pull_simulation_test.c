@@ -76,7 +76,7 @@ static struct event heap_pop(struct wire *wire)
 
 struct block {
 	u32 asked, arrived;	/* bits */
-	u64 asked_at;
+	u64 requested_at;
 	bool again;
 };
 
@@ -211,11 +211,11 @@ static void ask(struct pull *pull)
 		assert_true(pull->outstanding + 32 <= pull->window.limit);
 		if (!pull->outstanding)
 			pull->heard = pull->now;
-		omx_pull_window_ask(&pull->window, pull->now, &request);
+		omx_pull_window_request(&pull->window, pull->now, &request);
 		assert_int_equal(block_of(pull, &request), block);
 		assert_int_equal(request.wanted, all_of(pull, block));
 		pull->block[block].asked = request.wanted;
-		pull->block[block].asked_at = pull->now;
+		pull->block[block].requested_at = pull->now;
 		pull->outstanding += frames_of(pull, block);
 		check(pull);
 		answer(pull, &request);
@@ -231,7 +231,7 @@ static bool model_is_overdue(const struct pull *pull, u64 block, u32 patience)
 	const struct block *b = &pull->block[block];
 
 	return b->asked & ~b->arrived &&
-	       pull->now - b->asked_at >= (u64)patience * (b->again ? 2 : 1);
+	       pull->now - b->requested_at >= (u64)patience * (b->again ? 2 : 1);
 }
 
 /* What is asked for again is what the model misses: no more, no less. */
@@ -248,7 +248,7 @@ static void send_again(struct pull *pull, const struct omx_pull_request *request
 	assert_int_equal(request->wanted, b->asked & ~b->arrived);
 	assert_int_not_equal(request->wanted, 0);
 	b->again = true;
-	b->asked_at = pull->now;
+	b->requested_at = pull->now;
 	pull->again += hweight32(request->wanted);
 	answer(pull, request);
 }
@@ -289,7 +289,7 @@ static void take(struct pull *pull, u64 frame, u64 block)
 	if (sample) {
 		u32 rtt = omx_pull_window_rtt(&pull->window, block, pull->now);
 
-		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->asked_at));
+		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->requested_at));
 		note_rtt(pull, rtt);
 	}
 	omx_pull_window_take(&pull->window, frame * pull->frame_length, block, 1);

@@ -37,10 +37,10 @@ static void window__end_of_huge_messages(void **state)
 
 			omx_pull_window_init(&window, length, step);
 			skip_to_end(&window, 2);
-			omx_pull_window_ask(&window, 0, &request);
+			omx_pull_window_request(&window, 0, &request);
 			end = request.offset + request.length;
 			offset = request.offset;
-			omx_pull_window_ask(&window, 0, &request);
+			omx_pull_window_request(&window, 0, &request);
 			assert_true(request.offset == end);
 			assert_true(request.offset + request.length == length);
 			assert_false(omx_pull_window_wants(&window));
@@ -78,7 +78,7 @@ static void ask_four(struct omx_pull_window *window, u32 now)
 	omx_pull_window_init(window, 100 * 32 * 100, 100);
 	window->limit = 4 * 32;
 	for (i = 0; i < 4; i++)
-		omx_pull_window_ask(window, now, &request);
+		omx_pull_window_request(window, now, &request);
 	assert_false(omx_pull_window_wants(window));
 }
 
@@ -164,7 +164,7 @@ static void window__limits_frames_and_blocks(void **state)
 	arrive(&window, 32);
 	assert_int_equal(window.first_block, 0);
 	assert_true(omx_pull_window_wants(&window));
-	omx_pull_window_ask(&window, 2, &request);
+	omx_pull_window_request(&window, 2, &request);
 	assert_int_equal(request.offset, 4 * 3200);
 	assert_false(omx_pull_window_wants(&window));
 	window.limit = OMX_PULL_FRAMES_MIN;
@@ -173,7 +173,7 @@ static void window__limits_frames_and_blocks(void **state)
 	window.limit = OMX_PULL_FRAMES_MAX;
 	for (i = 0; i < 11; i++) {
 		assert_true(omx_pull_window_wants(&window));
-		omx_pull_window_ask(&window, 2, &request);
+		omx_pull_window_request(&window, 2, &request);
 	}
 	assert_in_range(window.outstanding, 0, OMX_PULL_FRAMES_MAX - 32);
 	assert_false(omx_pull_window_wants(&window));
@@ -242,7 +242,7 @@ static void judge__misfits_and_duplicates(void **state)
 	/* Nothing was asked for yet. */
 	assert_int_equal(omx_pull_window_judge(&window, 0, 100, &block),
 			 OMX_PULL_MISFIT);
-	omx_pull_window_ask(&window, 0, &request);
+	omx_pull_window_request(&window, 0, &request);
 	assert_int_equal(request.wanted, 7);
 	assert_int_equal(request.length, 250);
 	assert_int_equal(omx_pull_window_judge(&window, 0, 99, &block), OMX_PULL_MISFIT);
@@ -274,10 +274,10 @@ static void judge__duplicate_whose_place_was_given_on(void **state)
 	omx_pull_window_init(&window, 100 * 32 * 100, 100);
 	window.limit = OMX_PULL_FRAMES_MAX;
 	while (omx_pull_window_wants(&window))
-		omx_pull_window_ask(&window, 0, &request);
+		omx_pull_window_request(&window, 0, &request);
 	for (frame = 0; frame < 32; frame++)
 		arrive(&window, frame);
-	omx_pull_window_ask(&window, 1, &request);
+	omx_pull_window_request(&window, 1, &request);
 	assert_int_equal(request.offset, OMX_PULL_BLOCKS * 3200);
 	for (frame = 0; frame < 32; frame++)
 		assert_int_equal(omx_pull_window_judge(&window, frame * 100, 100,
@@ -293,7 +293,7 @@ static void run__ends_with_the_packet_the_block_and_the_message(void **state)
 
 	(void)state;
 	omx_pull_window_init(&window, 40 * 100 - 50, 100);
-	omx_pull_window_ask(&window, 0, &request);
+	omx_pull_window_request(&window, 0, &request);
 	assert_int_equal(omx_pull_window_contiguous(&window, 0, 100, 0, &bytes), 1);
 	assert_int_equal(bytes, 100);
 	assert_int_equal(omx_pull_window_contiguous(&window, 0, 299, 0, &bytes), 2);
@@ -307,7 +307,7 @@ static void run__ends_with_the_packet_the_block_and_the_message(void **state)
 	assert_int_equal(window.block[0].missing, 0xffffff03);
 	assert_int_equal(window.outstanding, 26);
 	assert_int_equal(omx_pull_window_contiguous(&window, 3100, 800, 0, &bytes), 1);
-	omx_pull_window_ask(&window, 0, &request);
+	omx_pull_window_request(&window, 0, &request);
 	assert_int_equal(request.wanted, 0xff);
 	assert_int_equal(omx_pull_window_contiguous(&window, 3200, 749, 1, &bytes), 7);
 	assert_int_equal(bytes, 700);
@@ -329,7 +329,7 @@ static void run__whole_block(void **state)
 
 	(void)state;
 	omx_pull_window_init(&window, 3200, 100);
-	omx_pull_window_ask(&window, 0, &request);
+	omx_pull_window_request(&window, 0, &request);
 	assert_int_equal(omx_pull_window_contiguous(&window, 0, 3200, 0, &bytes), 32);
 	omx_pull_window_take(&window, 0, 0, 32);
 	assert_true(omx_pull_window_done(&window));

@@ -49,7 +49,7 @@ static u64 get(const u8 *data, u32 at, u32 bytes)
 static bool has_payload(u32 type)
 {
 	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
-	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_REPLY;
+	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_RESPONSE;
 }
 
 static u32 header_bytes(u32 type)
@@ -74,7 +74,7 @@ static void build(struct frame *frame, u32 type, u32 payload)
 	case OMX_WIRE_EAGER:
 		put(frame, EAGER_MSG_LENGTH, 4, payload);
 		break;
-	case OMX_WIRE_PULL:
+	case OMX_WIRE_PULL_REQUEST:
 		put(frame, PULL_LENGTH, 4, 1);
 		put(frame, PULL_WANTED, 4, 1);
 		put(frame, PULL_FRAME_LENGTH, 2, 1);
@@ -143,9 +143,9 @@ static bool body_agrees(const u8 *data, u32 type, u32 payload)
 		offset = get(data, EAGER_OFFSET, 4);
 		return length <= 65536 && is_inside(offset, payload, length) &&
 		       (payload > 0 || length == 0);
-	case OMX_WIRE_PULL:
+	case OMX_WIRE_PULL_REQUEST:
 		return !payload && pull_agrees(data);
-	case OMX_WIRE_PULL_REPLY:
+	case OMX_WIRE_PULL_RESPONSE:
 		return payload &&
 		       is_inside(get(data, REPLY_OFFSET, 8), payload, UINT64_MAX);
 	}
@@ -288,13 +288,13 @@ static void validate__free_fields(void **state)
 		{ OMX_WIRE_HELLO, 4, 12 }, { OMX_WIRE_HELLO, HEAD, 7 },
 		{ OMX_WIRE_BYE, HEAD, 7 },
 		{ OMX_WIRE_CONNECT, 4, 12 + 8 },
-		{ OMX_WIRE_CONNECT_REPLY, 4, 12 + 8 },
+		{ OMX_WIRE_CONNECT_RESPONSE, 4, 12 + 8 },
 		{ OMX_WIRE_EAGER, 4, 12 + 24 },
 		{ OMX_WIRE_RNDV, 4, 12 + 40 },
 		{ OMX_WIRE_NOTIFY, 4, 12 + 32 },
 		{ OMX_WIRE_ACK, 4, 12 + 20 },
-		{ OMX_WIRE_PULL, HEAD + 12, 8 }, { OMX_WIRE_PULL, HEAD + 26, 2 },
-		{ OMX_WIRE_PULL_REPLY, HEAD + 8, 8 },
+		{ OMX_WIRE_PULL_REQUEST, HEAD + 12, 8 }, { OMX_WIRE_PULL_REQUEST, HEAD + 26, 2 },
+		{ OMX_WIRE_PULL_RESPONSE, HEAD + 8, 8 },
 		{ OMX_WIRE_NACK, 4, 12 + 8 },
 		{ OMX_WIRE_HOLD, 4, 12 + 16 },
 	};
@@ -368,7 +368,7 @@ static int pull(u64 offset, u32 length, u32 wanted, u32 frame_length)
 {
 	struct frame frame;
 
-	build(&frame, OMX_WIRE_PULL, 0);
+	build(&frame, OMX_WIRE_PULL_REQUEST, 0);
 	put(&frame, PULL_OFFSET, 8, offset);
 	put(&frame, PULL_LENGTH, 4, length);
 	put(&frame, PULL_WANTED, 4, wanted);
@@ -431,7 +431,7 @@ static int reply(u64 offset, u32 payload)
 {
 	static struct frame frame;
 
-	build(&frame, OMX_WIRE_PULL_REPLY, payload);
+	build(&frame, OMX_WIRE_PULL_RESPONSE, payload);
 	put(&frame, REPLY_OFFSET, 8, offset);
 	return judge_whole(&frame);
 }
@@ -507,7 +507,7 @@ static void build_almost_valid(struct frame *frame)
 	u32 i, faults = random_below(3);
 
 	build(frame, type, payload);
-	if (type == OMX_WIRE_PULL)
+	if (type == OMX_WIRE_PULL_REQUEST)
 		scramble_pull(frame);
 	if (type == OMX_WIRE_EAGER && random_percent(50)) {
 		put(frame, EAGER_MSG_LENGTH, 4, random_interesting());

@@ -33,15 +33,15 @@ static const char *const receiver[] = {
 	PULLER "10.000160: omx_pull_begin: " DESTINATION "message=12 length=65536",
 	PULLER "10.000165: omx_pull_start: " DESTINATION
 		"message=12 pull=5 length=65536 mode=1 local=0 space=00000000bbbb address=70000",
-	PULLER "10.000170: omx_pull_ask: " DESTINATION
+	PULLER "10.000170: omx_pull_request_sent: " DESTINATION
 		"message=12 pull=5 offset=0 length=65536 wanted=000000ff",
 	NULL
 };
 
 static const char *const page_in[] = {
-	PULLER "10.000180: omx_pull_request: " SOURCE
+	PULLER "10.000180: omx_pull_request_received: " SOURCE
 		"message=12 pull=5 offset=0 length=65536 wanted=000000ff",
-	PULLER "10.000200: omx_pull_request_parked: " SOURCE
+	PULLER "10.000200: omx_pull_request_deferred: " SOURCE
 		"message=12 pull=5 offset=0 length=65536 wanted=000000ff",
 	WORKER "10.000210: omx_page_in_begin: " SOURCE
 		"message=12 write=0 offset=0 length=65536",
@@ -50,9 +50,9 @@ static const char *const page_in[] = {
 	PULLER "10.000230: omx_invalidate: space=00000000aaaa start=0 end=11000 cause=clear pages=1",
 	PULLER "10.000231: omx_invalidate: space=00000000aaaa start=20000 end=21000 cause=clear pages=1",
 	WORKER "10.000300: omx_page_in_end: " SOURCE "message=12 write=0 error=0",
-	WORKER "10.000310: omx_reply_sent: " SOURCE "message=12 offset=0 length=65536",
-	PULLER "10.000320: omx_reply_arrive: " DESTINATION "message=12 offset=0 length=65536",
-	PULLER "10.000330: omx_reply_parked: " DESTINATION "message=12 offset=0 length=65536",
+	WORKER "10.000310: omx_pull_response_sent: " SOURCE "message=12 offset=0 length=65536",
+	PULLER "10.000320: omx_pull_response_received: " DESTINATION "message=12 offset=0 length=65536",
+	PULLER "10.000330: omx_pull_response_parked: " DESTINATION "message=12 offset=0 length=65536",
 	WORKER "10.000331: omx_page_in_begin: " DESTINATION
 		"message=12 write=1 offset=0 length=65536",
 	WORKER "10.000335: omx_fault: space=00000000bbbb address=70000 pages=3",
@@ -119,7 +119,7 @@ static void both_ends__phases_and_pages(void)
 	EXPECT(message->source.pinned == 16 && message->source.faulted == 4);
 	EXPECT(message->destination.faulted == 3 && message->destination.page_ins == 1);
 	EXPECT(message->source.invalidations == 1 && message->source.invalidated == 1);
-	EXPECT(message->requests == 1 && !message->requests_again && message->replies == 1);
+	EXPECT(message->requests == 1 && !message->requests_again && message->responses == 1);
 	trace_story_free(&story);
 }
 
@@ -231,7 +231,7 @@ static void many_phases__keep_their_sum(void)
 	feed(&story, receiver);
 	for (i = 0; i < 1000; i++) {
 		snprintf(line, sizeof(line), PULLER "10.%06u: omx_%s: " SOURCE "message=12 write=0",
-			 1000 + i, i % 2 ? "page_in_end" : "pull_request_parked");
+			 1000 + i, i % 2 ? "page_in_end" : "pull_request_deferred");
 		trace_story_line(&story, line);
 	}
 	trace_story_finish(&story);
