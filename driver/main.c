@@ -136,7 +136,7 @@ static void __exit omx_exit(void)
 	omx_chardev_exit();
 	omx_iface_exit();
 	omx_gso_exit();
-	omx_fault_exit();	/* transfers of closed endpoints may still page in */
+	omx_pager_exit();	/* transfers of closed endpoints may still page in */
 	omx_dma_exit();
 	omx_space_exit();
 	omx_lru_exit();

@@ -33,7 +33,7 @@ struct omx_file {
 	struct net *net;
 	struct mutex open_lock;		/* one OMX_IOC_OPEN or OMX_IOC_PAGER wins */
 	struct omx_endpoint *ep;	/* set once; pairs: endpoint_of() */
-	struct omx_fault_share *share;	/* or this: referenced, what its threads serve; pairs: share_of() */
+	struct omx_pager *pager;	/* or this: referenced, what its threads serve; pairs: pager_of() */
 };
 
 static int omx_file_open(struct inode *inode, struct file *file)
@@ -54,9 +54,9 @@ static int omx_file_release(struct inode *inode, struct file *file)
 
 	if (of->ep)
 		omx_endpoint_close(of->ep);
-	if (of->share) {
-		omx_fault_unattend(of->share, of);
-		omx_fault_share_put(of->share);
+	if (of->pager) {
+		omx_pager_unattend(of->pager, of);
+		omx_pager_put(of->pager);
 	}
 	put_net(of->net);
 	mutex_destroy(&of->open_lock);
@@ -81,7 +81,7 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 		return -EFAULT;
 
 	mutex_lock(&of->open_lock);
-	ep = of->ep || of->share ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
+	ep = of->ep || of->pager ? ERR_PTR(-EBUSY) : omx_endpoint_open(of->net, &open);
 	if (!IS_ERR(ep))
 		smp_store_release(&of->ep, ep);	/* pairs: endpoint_of() */
 	mutex_unlock(&of->open_lock);
@@ -102,28 +102,28 @@ static int omx_file_flush(struct file *file, fl_owner_t id)
 {
 	struct omx_endpoint *ep = endpoint_of(file);
 
-	if (ep && omx_fault_program_ended(ep->space->share))
-		omx_fault_close(ep->space->share);
+	if (ep && omx_pager_program_ended(ep->space->pager))
+		omx_pager_close(ep->space->pager);
 	return 0;
 }
 
 /* ---- threads that page in ---- */
 
-static struct omx_fault_share *share_of(struct omx_file *of)
+static struct omx_pager *pager_of(struct omx_file *of)
 {
 	/* Pairs with the release in bind_pager(). */
-	return smp_load_acquire(&of->share);
+	return smp_load_acquire(&of->pager);
 }
 
 static long bind_pager(struct omx_file *of, struct omx_endpoint *ep)
 {
-	struct omx_fault_share *share = ep->space->share;
+	struct omx_pager *pager = ep->space->pager;
 	long error;
 
 	mutex_lock(&of->open_lock);
-	error = of->ep || of->share ? -EBUSY : omx_fault_attend(share, of);
+	error = of->ep || of->pager ? -EBUSY : omx_pager_attend(pager, of);
 	if (!error)
-		smp_store_release(&of->share, omx_fault_share_hold(share));	/* pairs: share_of() */
+		smp_store_release(&of->pager, omx_pager_ref(pager));	/* pairs: pager_of() */
 	mutex_unlock(&of->open_lock);
 	return error;
 }
@@ -154,24 +154,24 @@ static long pager(struct omx_file *of, void __user *arg)
 		return -EINVAL;
 	if (ioc.fd != OMX_ANY)
 		return become_pager(of, ioc.fd);
-	if (!share_of(of))
+	if (!pager_of(of))
 		return -EBADFD;
-	omx_fault_unattend(of->share, of);
+	omx_pager_unattend(of->pager, of);
 	return 0;
 }
 
 static long page_in(struct omx_file *of, void __user *arg)
 {
-	struct omx_fault_share *share = share_of(of);
+	struct omx_pager *pager = pager_of(of);
 	struct omx_ioc_pager ioc;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
 	if (ioc.fd || ioc.flags & ~OMX_PAGER_ALONE)
 		return -EINVAL;
-	if (!share)
+	if (!pager)
 		return -EBADFD;
-	return omx_fault_serve(share, of, !(ioc.flags & OMX_PAGER_ALONE));
+	return omx_pager_serve(pager, of, !(ioc.flags & OMX_PAGER_ALONE));
 }
 
 /* ---- ioctls ---- */

@@ -209,11 +209,11 @@ static void review_group(struct omx_account *account)
 static void visit_members(struct omx_account *account,
 			  void (*what)(struct omx_budget *budget))
 {
-	struct omx_share *share;
+	struct omx_share *pager;
 
 	mutex_lock(&account->lock);
-	list_for_each_entry(share, &account->members, link) {
-		what(share->budget);
+	list_for_each_entry(pager, &account->members, link) {
+		what(pager->budget);
 		cond_resched();
 	}
 	mutex_unlock(&account->lock);

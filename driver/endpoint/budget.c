@@ -111,25 +111,25 @@ void omx_budget_wait(struct omx_budget *budget, enum omx_account_use use)
 
 /* ---- opening and closing ---- */
 
-static void join(struct omx_share *share)
+static void join(struct omx_share *pager)
 {
-	struct omx_account *account = share->account;
+	struct omx_account *account = pager->account;
 
 	if (!account)
 		return;
 	mutex_lock(&account->lock);
-	list_add_tail(&share->link, &account->members);
+	list_add_tail(&pager->link, &account->members);
 	mutex_unlock(&account->lock);
 }
 
-static void leave(struct omx_share *share)
+static void leave(struct omx_share *pager)
 {
-	struct omx_account *account = share->account;
+	struct omx_account *account = pager->account;
 
 	if (!account)
 		return;
 	mutex_lock(&account->lock);
-	list_del_init(&share->link);
+	list_del_init(&pager->link);
 	mutex_unlock(&account->lock);
 }
 
@@ -145,12 +145,12 @@ void omx_budget_stop(struct omx_budget *budget)
 	leave(&budget->group);
 }
 
-static void init_share(struct omx_share *share, struct omx_budget *budget,
+static void init_share(struct omx_share *pager, struct omx_budget *budget,
 		       struct omx_account *account)
 {
-	share->account = account;
-	share->budget = budget;
-	INIT_LIST_HEAD(&share->link);
+	pager->account = account;
+	pager->budget = budget;
+	INIT_LIST_HEAD(&pager->link);
 }
 
 int omx_budget_open(struct omx_budget *budget, struct net *net, unsigned long endpoint_bytes)

@@ -309,7 +309,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_rndvs_stop(ep);
 	omx_pulls_destroy(ep);	/* waits for a grace period */
 	if (ep->space)
-		omx_fault_close(ep->space->share);
+		omx_pager_close(ep->space->pager);
 	omx_channels_destroy(ep);
 	omx_rndvs_destroy(ep);
 	omx_messages_destroy(ep);

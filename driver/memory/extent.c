@@ -330,7 +330,7 @@ static void space_release(struct work_struct *work)
 	omx_lru_remove_space(space);
 	omx_young_unregister(space);
 	mmdrop(space->mm);
-	omx_fault_share_put(space->share);
+	omx_pager_put(space->pager);
 	omx_iface_put(space->iface);
 	mutex_destroy(&space->lock);
 	kfree(space);
@@ -338,9 +338,9 @@ static void space_release(struct work_struct *work)
 
 static int space_init(struct omx_space *space, const struct omx_space *other)
 {
-	space->share = other ? omx_fault_share_hold(other->share) :
-			       omx_fault_share_create();
-	if (!space->share)
+	space->pager = other ? omx_pager_ref(other->pager) :
+			       omx_pager_create();
+	if (!space->pager)
 		return -ENOMEM;
 	if (!omx_lru_add_space(space, other))
 		goto put_share;
@@ -352,7 +352,7 @@ static int space_init(struct omx_space *space, const struct omx_space *other)
 remove_space:
 	omx_lru_remove_space(space);
 put_share:
-	omx_fault_share_put(space->share);
+	omx_pager_put(space->pager);
 	return -ENOMEM;
 }
 

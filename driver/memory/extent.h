@@ -33,7 +33,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-struct omx_fault_share;
+struct omx_pager;
 struct omx_iface;
 struct omx_program;
 
@@ -76,7 +76,7 @@ struct omx_space {
 	struct mm_struct *mm;		/* mm_count held */
 	struct mmu_notifier young;	/* asks for what is in use */
 	struct omx_iface *iface;	/* referenced: counters */
-	struct omx_fault_share *share;	/* referenced: who pages in */
+	struct omx_pager *pager;	/* referenced: who pages in */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* not to be given up for others */
 	struct omx_program *program;	/* this and the next three: see lru.c */

@@ -534,7 +534,7 @@ static int page_in(struct omx_space *space, u64 address, u64 length,
 		/* What is resident is gone through as well: it may be much. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (omx_fault_is_closed(space->share))
+		if (omx_pager_is_closed(space->pager))
 			return -EFAULT;
 		cond_resched();
 		stop = min(end, round_down(address, OMX_EXTENT_SIZE) + OMX_EXTENT_SIZE);

@@ -339,14 +339,14 @@ void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
 
 /* A prefetch that its program does not wait for. */
 struct prefetch {
-	struct omx_fault_work work;
+	struct omx_pager_work work;
 	struct omx_space *space;	/* referenced */
 	u64 address;
 	u64 length;
 	unsigned int how;
 };
 
-static void prefetch_work(struct omx_fault_work *work)
+static void prefetch_work(struct omx_pager_work *work)
 {
 	struct prefetch *prefetch = container_of(work, struct prefetch, work);
 
@@ -371,12 +371,12 @@ static long prefetch_later(struct omx_space *space, u64 address, u64 length,
 		atomic_dec(&space->prefetches);
 		return -ENOMEM;
 	}
-	omx_fault_work_init(&prefetch->work, prefetch_work);
+	omx_pager_work_init(&prefetch->work, prefetch_work);
 	prefetch->space = omx_space_hold(space);
 	prefetch->address = address;
 	prefetch->length = length;
 	prefetch->how = how;
-	omx_fault_queue(space->share, &prefetch->work);
+	omx_pager_queue(space->pager, &prefetch->work);
 	return 0;
 }
 

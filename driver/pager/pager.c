@@ -25,279 +25,279 @@
 
 #define PATIENCE	HZ
 
-static atomic_t shares;
+static atomic_t pagers;
 
 /* ---- the queue ---- */
 
-void omx_fault_work_init(struct omx_fault_work *work,
-			 void (*run)(struct omx_fault_work *work))
+void omx_pager_work_init(struct omx_pager_work *work,
+			 void (*run)(struct omx_pager_work *work))
 {
 	work->run = run;
-	omx_fault_worker_init(work);
+	omx_pager_worker_init(work);
 }
 
-void omx_fault_watch(struct omx_fault_share *share)
+void omx_pager_watch(struct omx_pager *pager)
 {
-	lockdep_assert_held(&share->lock);
-	queue_delayed_work(omx_system_wq, &share->watch, PATIENCE);
+	lockdep_assert_held(&pager->lock);
+	queue_delayed_work(omx_system_wq, &pager->watch, PATIENCE);
 }
 
 /* All of it under the lock: whoever runs the work may free it, then the share. */
-void omx_fault_queue(struct omx_fault_share *share, struct omx_fault_work *work)
+void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 {
-	spin_lock_bh(&share->lock);
-	work->share = share;
-	if (share->attendant) {
+	spin_lock_bh(&pager->lock);
+	work->pager = pager;
+	if (pager->attendant) {
 		work->queued = jiffies;
-		list_add_tail(&work->node, &share->pending);
-		wake_up(&share->wait);
-		omx_fault_watch(share);
+		list_add_tail(&work->node, &pager->pending);
+		wake_up(&pager->wait);
+		omx_pager_watch(pager);
 	} else {
-		omx_fault_worker_queue(work);
+		omx_pager_worker_queue(work);
 	}
-	spin_unlock_bh(&share->lock);
+	spin_unlock_bh(&pager->lock);
 }
 
 /* Works that have been pending for so long. */
-static void give_to_workers(struct omx_fault_share *share, unsigned long age)
+static void give_to_workers(struct omx_pager *pager, unsigned long age)
 {
-	struct omx_fault_work *work, *next;
+	struct omx_pager_work *work, *next;
 
-	lockdep_assert_held(&share->lock);
-	list_for_each_entry_safe(work, next, &share->pending, node) {
+	lockdep_assert_held(&pager->lock);
+	list_for_each_entry_safe(work, next, &pager->pending, node) {
 		if (time_before(jiffies, work->queued + age))
 			break;
 		list_del(&work->node);
-		omx_fault_worker_queue(work);
+		omx_pager_worker_queue(work);
 	}
 }
 
-static void dismiss(struct omx_fault_share *share)
+static void dismiss(struct omx_pager *pager)
 {
-	lockdep_assert_held(&share->lock);
-	share->attendant = NULL;
-	give_to_workers(share, 0);
-	wake_up_all(&share->wait);
+	lockdep_assert_held(&pager->lock);
+	pager->attendant = NULL;
+	give_to_workers(pager, 0);
+	wake_up_all(&pager->wait);
 }
 
-static void close_locked(struct omx_fault_share *share)
+static void close_locked(struct omx_pager *pager)
 {
-	lockdep_assert_held(&share->lock);
-	WRITE_ONCE(share->closed, true);
-	dismiss(share);
-	omx_fault_workers_kill(share);
+	lockdep_assert_held(&pager->lock);
+	WRITE_ONCE(pager->closed, true);
+	dismiss(pager);
+	omx_pager_workers_kill(pager);
 }
 
 static void watch(struct work_struct *work)
 {
-	struct omx_fault_share *share = container_of(to_delayed_work(work),
-						     struct omx_fault_share, watch);
-	bool ended = omx_fault_program_ended(share);
+	struct omx_pager *pager = container_of(to_delayed_work(work),
+					       struct omx_pager, watch);
+	bool ended = omx_pager_program_ended(pager);
 
-	spin_lock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
 	if (ended)
-		close_locked(share);
+		close_locked(pager);
 	/* If as many as may be are at work, these wait for their turn. */
-	if (share->threads - share->idle < OMX_PAGERS_MAX)
-		give_to_workers(share, PATIENCE);
-	if (!list_empty(&share->pending) || !list_empty(&share->workers))
-		omx_fault_watch(share);
-	spin_unlock_bh(&share->lock);
+	if (pager->threads - pager->idle < OMX_PAGERS_MAX)
+		give_to_workers(pager, PATIENCE);
+	if (!list_empty(&pager->pending) || !list_empty(&pager->workers))
+		omx_pager_watch(pager);
+	spin_unlock_bh(&pager->lock);
 }
 
 /* ---- threads ---- */
 
-int omx_fault_attend(struct omx_fault_share *share, const void *attendant)
+int omx_pager_attend(struct omx_pager *pager, const void *attendant)
 {
 	int error = 0;
 
-	if (current->mm != share->mm)
+	if (current->mm != pager->mm)
 		return -EFAULT;
-	spin_lock_bh(&share->lock);
-	if (share->attendant || share->closed) {
+	spin_lock_bh(&pager->lock);
+	if (pager->attendant || pager->closed) {
 		error = -EBUSY;
 	} else {
-		share->attendant = attendant;
-		share->wanted = 0;
+		pager->attendant = attendant;
+		pager->wanted = 0;
 	}
-	spin_unlock_bh(&share->lock);
+	spin_unlock_bh(&pager->lock);
 	return error;
 }
 
-void omx_fault_unattend(struct omx_fault_share *share, const void *attendant)
+void omx_pager_unattend(struct omx_pager *pager, const void *attendant)
 {
-	spin_lock_bh(&share->lock);
-	if (share->attendant == attendant)
-		dismiss(share);
-	spin_unlock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
+	if (pager->attendant == attendant)
+		dismiss(pager);
+	spin_unlock_bh(&pager->lock);
 }
 
 /* A thread that was asked for and is not here yet counts as one that waits. */
-static bool may_take(const struct omx_fault_share *share, bool grow)
+static bool may_take(const struct omx_pager *pager, bool grow)
 {
-	return !grow || share->idle > 1 || share->threads == OMX_PAGERS_MAX ||
-	       share->wanted > share->threads;
+	return !grow || pager->idle > 1 || pager->threads == OMX_PAGERS_MAX ||
+	       pager->wanted > pager->threads;
 }
 
 /* 0 and no work: another thread is to be sent. */
-static long pager_dequeue(struct omx_fault_share *share, const void *attendant, bool grow,
-			  struct omx_fault_work **taken)
+static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool grow,
+			  struct omx_pager_work **taken)
 {
 	long error = 0;
 
 	*taken = NULL;
-	spin_lock_bh(&share->lock);
-	if (share->attendant != attendant) {
+	spin_lock_bh(&pager->lock);
+	if (pager->attendant != attendant) {
 		error = -ESHUTDOWN;
-	} else if (list_empty(&share->pending)) {
+	} else if (list_empty(&pager->pending)) {
 		error = -EAGAIN;
-	} else if (may_take(share, grow)) {
-		*taken = list_first_entry(&share->pending, struct omx_fault_work, node);
+	} else if (may_take(pager, grow)) {
+		*taken = list_first_entry(&pager->pending, struct omx_pager_work, node);
 		list_del(&(*taken)->node);
-		share->idle--;
+		pager->idle--;
 	} else {
-		share->wanted = share->threads + 1;
+		pager->wanted = pager->threads + 1;
 	}
-	spin_unlock_bh(&share->lock);
+	spin_unlock_bh(&pager->lock);
 	return error;
 }
 
 /* -EAGAIN: another thread was faster. */
-static long wait_and_take(struct omx_fault_share *share, const void *attendant,
-			  bool grow, struct omx_fault_work **work)
+static long wait_and_take(struct omx_pager *pager, const void *attendant,
+			  bool grow, struct omx_pager_work **work)
 {
-	long error = wait_event_interruptible_exclusive(share->wait,
-			!list_empty_careful(&share->pending) ||
-			READ_ONCE(share->attendant) != attendant);
+	long error = wait_event_interruptible_exclusive(pager->wait,
+			!list_empty_careful(&pager->pending) ||
+			READ_ONCE(pager->attendant) != attendant);
 
 	if (error)
 		return error;
 	/* With work pending it has not looked. */
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	return pager_dequeue(share, attendant, grow, work);
+	return pager_dequeue(pager, attendant, grow, work);
 }
 
-static void run(struct omx_fault_share *share, struct omx_fault_work *work)
+static void run(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	work->run(work);
-	spin_lock_bh(&share->lock);
-	share->idle++;
-	spin_unlock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
+	pager->idle++;
+	spin_unlock_bh(&pager->lock);
 }
 
-static long serve(struct omx_fault_share *share, const void *attendant, bool grow)
+static long serve(struct omx_pager *pager, const void *attendant, bool grow)
 {
-	struct omx_fault_work *work;
+	struct omx_pager_work *work;
 	long error;
 
 	do {
 		work = NULL;
-		error = wait_and_take(share, attendant, grow, &work);
+		error = wait_and_take(pager, attendant, grow, &work);
 		if (work)
-			run(share, work);
+			run(pager, work);
 		cond_resched();
 	} while (work || error == -EAGAIN);
 	return error;
 }
 
-static bool enter(struct omx_fault_share *share)
+static bool enter(struct omx_pager *pager)
 {
 	bool entered;
 
-	spin_lock_bh(&share->lock);
-	entered = share->threads < OMX_PAGERS_MAX;
+	spin_lock_bh(&pager->lock);
+	entered = pager->threads < OMX_PAGERS_MAX;
 	if (entered) {
-		share->threads++;
-		share->idle++;
+		pager->threads++;
+		pager->idle++;
 	}
-	spin_unlock_bh(&share->lock);
+	spin_unlock_bh(&pager->lock);
 	return entered;
 }
 
-static void leave(struct omx_fault_share *share)
+static void leave(struct omx_pager *pager)
 {
-	spin_lock_bh(&share->lock);
-	share->threads--;
-	share->idle--;
-	spin_unlock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
+	pager->threads--;
+	pager->idle--;
+	spin_unlock_bh(&pager->lock);
 }
 
-long omx_fault_serve(struct omx_fault_share *share, const void *attendant, bool grow)
+long omx_pager_serve(struct omx_pager *pager, const void *attendant, bool grow)
 {
 	long error;
 
-	if (current->mm != share->mm)
+	if (current->mm != pager->mm)
 		return -EFAULT;
-	if (!enter(share))
+	if (!enter(pager))
 		return -EBUSY;
-	error = serve(share, attendant, grow);
-	leave(share);
+	error = serve(pager, attendant, grow);
+	leave(pager);
 	return error;
 }
 
 /* ---- shares ---- */
 
-static int init(struct omx_fault_share *share)
+static int init(struct omx_pager *pager)
 {
 	/* As many as the program's own threads would be; in all, one for each endpoint. */
-	share->queue = alloc_workqueue("omx_fault", WQ_UNBOUND, OMX_PAGERS_MAX);
-	if (!share->queue)
+	pager->queue = alloc_workqueue("omx_fault", WQ_UNBOUND, OMX_PAGERS_MAX);
+	if (!pager->queue)
 		return -ENOMEM;
-	refcount_set(&share->ref, 1);
-	share->mm = current->mm;
-	mmgrab(share->mm);
-	share->owner = get_pid(task_tgid(current));
-	INIT_DELAYED_WORK(&share->watch, watch);
-	init_waitqueue_head(&share->wait);
-	spin_lock_init(&share->lock);
-	INIT_LIST_HEAD(&share->pending);
-	INIT_LIST_HEAD(&share->workers);
+	refcount_set(&pager->ref, 1);
+	pager->mm = current->mm;
+	mmgrab(pager->mm);
+	pager->owner = get_pid(task_tgid(current));
+	INIT_DELAYED_WORK(&pager->watch, watch);
+	init_waitqueue_head(&pager->wait);
+	spin_lock_init(&pager->lock);
+	INIT_LIST_HEAD(&pager->pending);
+	INIT_LIST_HEAD(&pager->workers);
 	return 0;
 }
 
-struct omx_fault_share *omx_fault_share_create(void)
+struct omx_pager *omx_pager_create(void)
 {
-	struct omx_fault_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+	struct omx_pager *pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
 
-	if (!share)
+	if (!pager)
 		return NULL;
-	if (init(share)) {
-		kfree(share);
+	if (init(pager)) {
+		kfree(pager);
 		return NULL;
 	}
-	atomic_inc(&shares);
-	return share;
+	atomic_inc(&pagers);
+	return pager;
 }
 
-struct omx_fault_share *omx_fault_share_hold(struct omx_fault_share *share)
+struct omx_pager *omx_pager_ref(struct omx_pager *pager)
 {
-	refcount_inc(&share->ref);
-	return share;
+	refcount_inc(&pager->ref);
+	return pager;
 }
 
-void omx_fault_share_put(struct omx_fault_share *share)
+void omx_pager_put(struct omx_pager *pager)
 {
-	if (!refcount_dec_and_test(&share->ref))
+	if (!refcount_dec_and_test(&pager->ref))
 		return;
-	cancel_delayed_work_sync(&share->watch);
+	cancel_delayed_work_sync(&pager->watch);
 	/* No work waits for pages any more, the last may be about to return. */
-	destroy_workqueue(share->queue);
-	mmdrop(share->mm);
-	put_pid(share->owner);
-	kfree(share);
-	if (atomic_dec_and_test(&shares))
-		wake_up_var(&shares);
+	destroy_workqueue(pager->queue);
+	mmdrop(pager->mm);
+	put_pid(pager->owner);
+	kfree(pager);
+	if (atomic_dec_and_test(&pagers))
+		wake_up_var(&pagers);
 }
 
-void omx_fault_close(struct omx_fault_share *share)
+void omx_pager_close(struct omx_pager *pager)
 {
-	spin_lock_bh(&share->lock);
-	close_locked(share);
-	spin_unlock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
+	close_locked(pager);
+	spin_unlock_bh(&pager->lock);
 }
 
-void omx_fault_exit(void)
+void omx_pager_exit(void)
 {
-	wait_var_event(&shares, !atomic_read(&shares));
+	wait_var_event(&pagers, !atomic_read(&pagers));
 }

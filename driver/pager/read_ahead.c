@@ -81,7 +81,7 @@ module_param_cb(fault_resume, &choice_ops, &resume, 0644);
 MODULE_PARM_DESC(fault_resume,
 		 "for measurement: a source answers at page-in (default), after 100us, 500us, 1ms, or when asked again (ask)");
 
-u64 omx_fault_goal(u64 need_end, u64 length)
+u64 omx_read_ahead_goal(u64 need_end, u64 length)
 {
 	switch (READ_ONCE(policy.value)) {
 	case PIO:
@@ -94,7 +94,7 @@ u64 omx_fault_goal(u64 need_end, u64 length)
 	}
 }
 
-u64 omx_fault_step(void)
+u64 omx_read_ahead_step(void)
 {
 	switch (READ_ONCE(policy.value)) {
 	case PIO:
@@ -106,7 +106,7 @@ u64 omx_fault_step(void)
 	}
 }
 
-bool omx_fault_may_resume(ktime_t asked)
+bool omx_measure_may_resume(ktime_t asked)
 {
 	int value = READ_ONCE(resume.value);
 	u64 waited, timeout;

@@ -29,11 +29,11 @@ struct stand_in {
 };
 
 /* Where the program may allocate. */
-static nodemask_t nodes_of(struct omx_fault_share *share)
+static nodemask_t nodes_of(struct omx_pager *pager)
 {
 	nodemask_t nodes = cpuset_current_mems_allowed;
 #ifdef CONFIG_CPUSETS
-	struct task_struct *owner = get_pid_task(share->owner, PIDTYPE_TGID);
+	struct task_struct *owner = get_pid_task(pager->owner, PIDTYPE_TGID);
 
 	if (owner) {
 		task_lock(owner);
@@ -46,66 +46,66 @@ static nodemask_t nodes_of(struct omx_fault_share *share)
 }
 
 /* The share stays until its queue has seen the work return; the work does not. */
-static void run_mortal(struct omx_fault_share *share, struct omx_fault_work *work)
+static void run_mortal(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	struct stand_in self = { .task = current };
 
 	allow_kernel_signal(SIGKILL);
-	spin_lock_bh(&share->lock);
-	list_add(&self.node, &share->workers);
-	omx_fault_watch(share);
-	spin_unlock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
+	list_add(&self.node, &pager->workers);
+	omx_pager_watch(pager);
+	spin_unlock_bh(&pager->lock);
 
 	work->run(work);
 
-	spin_lock_bh(&share->lock);
+	spin_lock_bh(&pager->lock);
 	list_del(&self.node);
-	spin_unlock_bh(&share->lock);
+	spin_unlock_bh(&pager->lock);
 	disallow_signal(SIGKILL);	/* and forget one that is pending */
 }
 
-static void run_as_program(struct omx_fault_share *share, struct omx_fault_work *work)
+static void run_as_program(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	nodemask_t own_nodes = cpuset_current_mems_allowed;
 
-	kthread_use_mm(share->mm);
-	set_mems_allowed(nodes_of(share));
-	run_mortal(share, work);
+	kthread_use_mm(pager->mm);
+	set_mems_allowed(nodes_of(pager));
+	run_mortal(pager, work);
 	set_mems_allowed(own_nodes);
-	kthread_unuse_mm(share->mm);
+	kthread_unuse_mm(pager->mm);
 }
 
 static void run(struct work_struct *by_worker)
 {
-	struct omx_fault_work *work = container_of(by_worker, struct omx_fault_work,
+	struct omx_pager_work *work = container_of(by_worker, struct omx_pager_work,
 						   by_worker);
-	struct omx_fault_share *share = work->share;
+	struct omx_pager *pager = work->pager;
 
-	if (mmget_not_zero(share->mm)) {
-		run_as_program(share, work);
-		mmput(share->mm);
+	if (mmget_not_zero(pager->mm)) {
+		run_as_program(pager, work);
+		mmput(pager->mm);
 	} else {
-		/* Let omx_fault_queue() leave the share, which this may free. */
-		spin_lock_bh(&share->lock);
-		spin_unlock_bh(&share->lock);
+		/* Let omx_pager_queue() leave the share, which this may free. */
+		spin_lock_bh(&pager->lock);
+		spin_unlock_bh(&pager->lock);
 		work->run(work);	/* the program has ended: it fails */
 	}
 }
 
-void omx_fault_worker_init(struct omx_fault_work *work)
+void omx_pager_worker_init(struct omx_pager_work *work)
 {
 	INIT_WORK(&work->by_worker, run);
 }
 
-void omx_fault_worker_queue(struct omx_fault_work *work)
+void omx_pager_worker_queue(struct omx_pager_work *work)
 {
-	lockdep_assert_held(&work->share->lock);
-	queue_work(work->share->queue, &work->by_worker);
+	lockdep_assert_held(&work->pager->lock);
+	queue_work(work->pager->queue, &work->by_worker);
 }
 
-bool omx_fault_program_ended(const struct omx_fault_share *share)
+bool omx_pager_program_ended(const struct omx_pager *pager)
 {
-	struct task_struct *owner = get_pid_task(share->owner, PIDTYPE_TGID);
+	struct task_struct *owner = get_pid_task(pager->owner, PIDTYPE_TGID);
 	bool ended = true;
 
 	if (owner) {
@@ -117,18 +117,18 @@ bool omx_fault_program_ended(const struct omx_fault_share *share)
 		task_lock(owner);
 		ended = !atomic_read(&owner->signal->live) ||
 			READ_ONCE(owner->signal->flags) & SIGNAL_GROUP_EXIT ||
-			(owner->mm && owner->mm != share->mm);
+			(owner->mm && owner->mm != pager->mm);
 		task_unlock(owner);
 		put_task_struct(owner);
 	}
 	return ended;
 }
 
-void omx_fault_workers_kill(struct omx_fault_share *share)
+void omx_pager_workers_kill(struct omx_pager *pager)
 {
 	struct stand_in *worker;
 
-	lockdep_assert_held(&share->lock);
-	list_for_each_entry(worker, &share->workers, node)
+	lockdep_assert_held(&pager->lock);
+	list_for_each_entry(worker, &pager->workers, node)
 		send_sig(SIGKILL, worker->task, 1);
 }

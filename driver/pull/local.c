@@ -53,7 +53,7 @@ static u8 status_of(int error)
 {
 	if (!error)
 		return OMX_STATUS_OK;
-	return error == -ENOENT ? OMX_STATUS_BAD_REGION : omx_fault_status(error);
+	return error == -ENOENT ? OMX_STATUS_BAD_REGION : omx_page_in_status(error);
 }
 
 /* ---- later ---- */
@@ -71,7 +71,7 @@ static int bring_pages(struct omx_pull *pull, u64 length, bool wait)
 static int page_in(struct omx_pull *pull)
 {
 	const struct omx_channel *ch = pull->lacks_source ? pull->source->ch : pull->ch;
-	u64 length = max_t(u64, PIECE, omx_fault_step());
+	u64 length = max_t(u64, PIECE, omx_read_ahead_step());
 	bool write = !pull->lacks_source;
 	int error;
 
@@ -130,10 +130,10 @@ static void queue(struct omx_pull *pull)
 {
 	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
 
-	omx_fault_queue(region->space->share, &pull->page_in);
+	omx_pager_queue(region->space->pager, &pull->page_in);
 }
 
-static void go_on(struct omx_fault_work *work)
+static void go_on(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	bool source = pull->lacks_source;	/* whose share this is */
@@ -164,7 +164,7 @@ static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done
 	pull->lacks_source = lacks_source;
 	pull->paged = done;
 	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
-	omx_fault_work_init(&pull->page_in, go_on);
+	omx_pager_work_init(&pull->page_in, go_on);
 	refcount_inc(&pull->ref);
 	spin_lock_bh(&pull->lock);
 	pull->state = OMX_PULL_LOCAL;

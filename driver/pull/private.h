@@ -73,11 +73,11 @@ struct omx_pull {
 	u64 pinned;			/* with overlapped pinning: once, up to here */
 	u64 paged;			/* page_in has been up to here */
 	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
-	struct omx_fault_work page_in;
+	struct omx_pager_work page_in;
 
 	bool settling;			/* settle is queued or runs */
 	struct omx_dma_copies copies;	/* of whoever concludes it once it is DONE */
-	struct omx_fault_work settle;
+	struct omx_pager_work settle;
 
 	/* LOCAL, of page_in alone; `ahead` is in the source then */
 	struct omx_rndv *source;	/* referenced */
@@ -178,8 +178,8 @@ bool omx_pull_poll_dma(struct omx_pull *pull);
 void omx_pull_want_dma(struct omx_pull *pull);
 
 /* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
-void omx_pull_page_in(struct omx_fault_work *work);
-void omx_pull_settle(struct omx_fault_work *work);
+void omx_pull_page_in(struct omx_pager_work *work);
+void omx_pull_settle(struct omx_pager_work *work);
 /*
  * Process to process, one copy: done when it returns, or later if it is long or
  * if pages of the sender are absent, since the sender may never have them.

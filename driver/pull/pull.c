@@ -130,9 +130,9 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	spin_lock_init(&pull->lock);
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
-	omx_fault_work_init(&pull->page_in, omx_pull_page_in);
+	omx_pager_work_init(&pull->page_in, omx_pull_page_in);
 	omx_dma_copies_init(&pull->copies, ep->iface);
-	omx_fault_work_init(&pull->settle, omx_pull_settle);
+	omx_pager_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
 	pull->notify = make_notify(pull);

@@ -21,11 +21,11 @@ struct omx_endpoint;
 struct omx_iface;
 struct omx_rndv;
 struct sk_buff;
-struct omx_fault_work;
+struct omx_pager_work;
 
 /* Process context. */
 /* Of a message that is pulled: brings the pages that requests wait for. */
-void omx_rndv_page_in(struct omx_fault_work *work);
+void omx_rndv_page_in(struct omx_pager_work *work);
 long omx_pull(struct omx_endpoint *ep, void __user *arg);
 void omx_pulls_destroy(struct omx_endpoint *ep);
 

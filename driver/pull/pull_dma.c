@@ -33,7 +33,7 @@ void omx_pull_want_dma(struct omx_pull *pull)
 		return;
 	pull->settling = true;
 	refcount_inc(&pull->ref);
-	omx_fault_queue(pull->region->space->share, &pull->settle);
+	omx_pager_queue(pull->region->space->pager, &pull->settle);
 }
 
 /* True: look again, once page-in has brought these bytes if there are any. */
@@ -68,11 +68,11 @@ static void page_in(struct omx_pull *pull, u64 offset, u64 length)
 	if (!error)
 		return;
 	rcu_read_lock();
-	omx_pull_end(pull, omx_fault_status(error));
+	omx_pull_end(pull, omx_page_in_status(error));
 	rcu_read_unlock();
 }
 
-void omx_pull_settle(struct omx_fault_work *work)
+void omx_pull_settle(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, settle);
 	unsigned int steps = 0;

@@ -25,7 +25,7 @@ void omx_pull_want_pages(struct omx_pull *pull)
 	if (pull->paging)
 		return;
 	omx_pull_will_page_in(pull);
-	omx_fault_queue(pull->region->space->share, &pull->page_in);
+	omx_pager_queue(pull->region->space->pager, &pull->page_in);
 }
 
 /* The bytes of a parked frame, or several, that wait. */
@@ -53,7 +53,7 @@ static bool pull_is_parked(const struct omx_pull *pull, struct sk_buff *skb)
 
 static atomic_t *pull_parked_total(const struct omx_pull *pull)
 {
-	return &pull->region->space->share->parked_bytes;
+	return &pull->region->space->pager->parked_bytes;
 }
 
 static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
@@ -61,7 +61,7 @@ static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
 	return omx_budget_has_room(&pull->ep->budget, OMX_ACCOUNT_RECEIVE) &&
 	       skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
 	       pull->parked_bytes + skb->truesize <= OMX_PARKED_BYTES_MAX &&
-	       omx_fault_charge(pull_parked_total(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
+	       omx_pager_charge(pull_parked_total(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
 }
 
 static void park(struct omx_pull *pull, struct sk_buff *skb)
@@ -129,7 +129,7 @@ static bool step_to_pin(struct omx_pull *pull, u64 *offset, u64 *length)
 	if (skb && waits_to(skb) <= pull->pinned)
 		return false;
 	*offset = pull->pinned;
-	*length = min(omx_fault_step(), pull->length - *offset);
+	*length = min(omx_read_ahead_step(), pull->length - *offset);
 	pull->pinned += *length;
 	pull->paged = max(pull->paged, pull->pinned);
 	return true;
@@ -143,7 +143,7 @@ static bool step_to_parked(const struct omx_pull *pull, u64 *offset, u64 *length
 	if (!skb)
 		return false;
 	*offset = waits_from(skb);
-	*length = max(waits_to(skb) - *offset, omx_fault_step());
+	*length = max(waits_to(skb) - *offset, omx_read_ahead_step());
 	*length = min(*length, pull->length - *offset);
 	return true;
 }
@@ -178,7 +178,7 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 
 	if (!omx_pull_next_block(pull, &start, &end))
 		return false;
-	goal = omx_fault_goal(end, pull->length);
+	goal = omx_read_ahead_goal(end, pull->length);
 	*offset = max(pull->paged, start);
 	if (*offset >= goal) {
 		/* It has been there, but a page is gone again? */
@@ -186,7 +186,7 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 			return false;
 		*offset = start;
 	}
-	*length = min(omx_fault_step(), goal - *offset);
+	*length = min(omx_read_ahead_step(), goal - *offset);
 	*ahead = *offset >= end;
 	pull->paged = *offset + *length;
 	return true;
@@ -271,7 +271,7 @@ static void go_on(struct omx_pull *pull, bool stepped)
 	rcu_read_unlock();
 }
 
-void omx_pull_page_in(struct omx_fault_work *work)
+void omx_pull_page_in(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	u64 offset, length;
@@ -289,7 +289,7 @@ void omx_pull_page_in(struct omx_fault_work *work)
 			continue;
 		}
 		rcu_read_lock();
-		omx_pull_end(pull, omx_fault_status(error));
+		omx_pull_end(pull, omx_page_in_status(error));
 		rcu_read_unlock();
 	}
 	/* What it was to wait for others may have brought. */

@@ -210,7 +210,7 @@ static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
 
 static atomic_t *rndv_deferred_total(const struct omx_rndv *rndv)
 {
-	return &rndv->region->space->share->deferred_requests;
+	return &rndv->region->space->pager->deferred_requests;
 }
 
 /* Charges it if so.  One request of each message may, for it to go on. */
@@ -220,7 +220,7 @@ static bool may_park(const struct omx_rndv *rndv)
 
 	if (rndv->ended || deferred >= OMX_DEFERRED_REQUESTS_MAX)
 		return false;
-	return omx_fault_charge(rndv_deferred_total(rndv), 1,
+	return omx_pager_charge(rndv_deferred_total(rndv), 1,
 				deferred ? OMX_DEFERRED_REQUESTS_ALL : INT_MAX);
 }
 
@@ -261,7 +261,7 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 		if (!rndv->paging) {
 			rndv->paging = true;
 			refcount_inc(&rndv->ref);
-			omx_fault_queue(rndv->region->space->share, &rndv->page_in);
+			omx_pager_queue(rndv->region->space->pager, &rndv->page_in);
 		}
 	}
 	spin_unlock(&rndv->lock);
@@ -394,11 +394,11 @@ static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahe
 
 		if (*offset < start || *offset >= end)
 			*offset = start;
-		rndv->goal = omx_fault_goal(end, rndv->length);
+		rndv->goal = omx_read_ahead_goal(end, rndv->length);
 	}
 	if (*offset >= rndv->goal)
 		return false;
-	*length = min(omx_fault_step(), rndv->goal - *offset);
+	*length = min(omx_read_ahead_step(), rndv->goal - *offset);
 	rndv->paged = *offset + *length;
 	return true;
 }
@@ -427,7 +427,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 	if (error)
 		rndv->goal = 0;		/* nothing is read ahead of a hole */
 	while ((skb = __skb_dequeue(&deferred))) {
-		bool resume = error || omx_fault_may_resume(deferred_of(skb)->asked);
+		bool resume = error || omx_measure_may_resume(deferred_of(skb)->asked);
 		const struct omx_wire_pull_request *body = omx_packet_body(skb);
 
 		rcu_read_lock();	/* the endpoint stays if it has not ended */
@@ -438,7 +438,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 			if (READ_ONCE(rndv->ended))
 				;
 			else if (error)
-				refuse(rndv->ch, body->pull, omx_fault_status(error));
+				refuse(rndv->ch, body->pull, omx_page_in_status(error));
 			else
 				hold(rndv->ch, body, OMX_HOLD_ASK);
 			consume_skb(skb);
@@ -448,7 +448,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 	}
 }
 
-void omx_rndv_page_in(struct omx_fault_work *work)
+void omx_rndv_page_in(struct omx_pager_work *work)
 {
 	struct omx_rndv *rndv = container_of(work, struct omx_rndv, page_in);
 	u64 offset, length;

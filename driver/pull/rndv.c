@@ -141,7 +141,7 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 	rndv->cookie = ioc->cookie;
 	spin_lock_init(&rndv->lock);
 	__skb_queue_head_init(&rndv->deferred);
-	omx_fault_work_init(&rndv->page_in, omx_rndv_page_in);
+	omx_pager_work_init(&rndv->page_in, omx_rndv_page_in);
 	return rndv;
 }
 

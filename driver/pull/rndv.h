@@ -40,7 +40,7 @@ struct omx_rndv {
 	struct sk_buff_head deferred;	/* requests that wait for pages; its own lock is unused */
 	u64 paged;			/* page_in has been up to here ... */
 	u64 goal;			/* ... and goes on to here */
-	struct omx_fault_work page_in;
+	struct omx_pager_work page_in;
 };
 
 /* Process context. */
