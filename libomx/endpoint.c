@@ -97,7 +97,7 @@ static int create_contexts(struct omx__endpoint *ep, const struct wishes *wishes
 static void init_queues(struct omx__endpoint *ep)
 {
 	list_init(&ep->unexpected);
-	list_init(&ep->held);
+	list_init(&ep->matched);
 	list_init(&ep->free_messages);
 	list_init(&ep->free_requests);
 	list_init(&ep->done);
@@ -114,7 +114,7 @@ static void apply(struct omx__endpoint *ep, const struct wishes *wishes)
 	ep->unexpected_max = wishes->unexpected_max;
 	ep->memory = (uint8_t)wishes->memory;
 	ep->rndv_threshold = omx__settings.rndv_threshold;
-	ep->shared_rndv_threshold = omx__settings.shared_rndv_threshold;
+	ep->local_rndv_threshold = omx__settings.local_rndv_threshold;
 	ep->timeout_ms = omx__settings.timeout_ms ? (uint32_t)omx__settings.timeout_ms :
 			 OMX_TIMEOUT_DEFAULT_MS;
 }

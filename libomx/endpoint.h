@@ -39,8 +39,8 @@ enum endpoint_state {
 };
 
 /* Why no progress is made; any bit. */
-#define HOLD_DISABLED	0x1	/* omx_disable_progression */
-#define HOLD_HANDLER	0x2	/* the unexpected handler runs */
+#define PAUSED_BY_PROGRAM	0x1	/* omx_disable_progression */
+#define PAUSED_BY_HANDLER	0x2	/* the unexpected handler runs */
 
 /* The queues of one context id. */
 struct context {
@@ -57,7 +57,7 @@ struct omx__endpoint {
 	uint32_t id;			/* slot and incarnation; part of addresses */
 
 	uint8_t state;
-	uint8_t hold;
+	uint8_t paused;
 	uint8_t memory;			/* enum omx_memory of what is posted from now on */
 	bool consuming;			/* events are being handled, the lock was not dropped */
 	bool wake;			/* sleepers must look again */
@@ -79,7 +79,7 @@ struct omx__endpoint {
 	uint32_t context_mask;		/* number of context ids - 1 */
 	uint32_t context_shift;
 	struct list unexpected;		/* messages of all context ids */
-	struct list held;		/* messages given out by omx_improbe */
+	struct list matched;		/* messages given out by omx_improbe */
 	struct list free_messages;
 	uint32_t free_message_count;
 	uint64_t unexpected_bytes;
@@ -121,7 +121,7 @@ struct omx__endpoint {
 	uint32_t key;
 	uint32_t timeout_ms;
 	uint64_t rndv_threshold;
-	uint64_t shared_rndv_threshold;
+	uint64_t local_rndv_threshold;
 	omx_error_handler_t error_handler;
 
 	/* see helper.c */
@@ -198,7 +198,7 @@ static inline void omx__stall(struct omx__endpoint *ep)
 
 static inline bool omx__in_handler(const struct omx__endpoint *ep)
 {
-	return (ep->hold & HOLD_HANDLER) && pthread_equal(ep->handler_thread, pthread_self());
+	return (ep->paused & PAUSED_BY_HANDLER) && pthread_equal(ep->handler_thread, pthread_self());
 }
 
 #endif

@@ -18,7 +18,7 @@
 
 static const struct omx__settings defaults = {
 	.rndv_threshold = RNDV_THRESHOLD_AUTO,
-	.shared_rndv_threshold = SHARED_RNDV_DEFAULT,
+	.local_rndv_threshold = SHARED_RNDV_DEFAULT,
 	.any_endpoint = OMX_ANY,
 	.timeout_ms = OMX_TIMEOUT_DEFAULT_MS,
 	.progress_thread = 1,
@@ -56,7 +56,7 @@ struct variable {
 
 static const struct variable variables[] = {
 	{ "OMX_RNDV_THRESHOLD", AT(rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
-	{ "OMX_SHARED_RNDV_THRESHOLD", AT(shared_rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
+	{ "OMX_SHARED_RNDV_THRESHOLD", AT(local_rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
 	{ "OMX_WAITSPIN", AT(wait_spin), 1, 0, 0, NULL },
 	{ "OMX_CTXIDS", AT(ctxid_bits), OMX_ENDPOINT_CONTEXT_ID_BITS_MAX,
 	  AT(ctxid_shift), 63, NULL },

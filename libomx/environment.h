@@ -12,7 +12,7 @@
 
 struct omx__settings {
 	uint64_t rndv_threshold;	/* OMX_RNDV_THRESHOLD: longest eager message */
-	uint64_t shared_rndv_threshold;	/* OMX_SHARED_RNDV_THRESHOLD: the same on one host */
+	uint64_t local_rndv_threshold;	/* OMX_SHARED_RNDV_THRESHOLD: the same on one host */
 	uint64_t wait_spin;		/* OMX_WAITSPIN: blocking calls poll */
 	uint64_t ctxid_bits;		/* OMX_CTXIDS=bits,shift */
 	uint64_t ctxid_shift;

@@ -32,7 +32,7 @@ bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
 {
 	omx_unexp_handler_action_t action;
 
-	ep->hold |= HOLD_HANDLER;
+	ep->paused |= PAUSED_BY_HANDLER;
 	ep->handler_thread = pthread_self();
 	ep->consuming = false;
 	ep->users++;
@@ -42,7 +42,7 @@ bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
 
 	partner->messages--;
 	ep->users--;
-	ep->hold &= (uint8_t)~HOLD_HANDLER;
+	ep->paused &= (uint8_t)~PAUSED_BY_HANDLER;
 	/* Others have gone to sleep with a khead that we have not reached yet. */
 	ep->wake = true;
 	omx__lock_changed(&ep->lock);
@@ -55,7 +55,7 @@ static omx_return_t wait_for_handler(struct omx__endpoint *ep)
 	if (omx__in_handler(ep))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	ep->users++;
-	while (ep->hold & HOLD_HANDLER)
+	while (ep->paused & PAUSED_BY_HANDLER)
 		omx__lock_wait(&ep->lock);
 	ep->users--;
 	omx__lock_changed(&ep->lock);
@@ -88,7 +88,7 @@ omx_return_t omx_disable_progression(omx_endpoint_t ep)
 		return omx__return(NULL, ret, __func__);
 	ret = wait_for_handler(ep);
 	if (!ret)
-		ep->hold |= HOLD_DISABLED;
+		ep->paused |= PAUSED_BY_PROGRAM;
 	omx__leave(ep);
 	return omx__return(ep, ret, __func__);
 }
@@ -99,7 +99,7 @@ omx_return_t omx_reenable_progression(omx_endpoint_t ep)
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	ep->hold &= (uint8_t)~HOLD_DISABLED;
+	ep->paused &= (uint8_t)~PAUSED_BY_PROGRAM;
 	/* What has come meanwhile is behind the khead that sleepers wait for. */
 	ep->wake = true;
 	omx__lock_changed(&ep->lock);

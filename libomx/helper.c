@@ -46,7 +46,7 @@ static void serve(struct omx__endpoint *ep)
 	omx__progress_unseen(ep);
 	if (ep->wake)
 		omx__endpoint_wake(ep);
-	if (ep->hold || ep->state != ENDPOINT_OPEN)
+	if (ep->paused || ep->state != ENDPOINT_OPEN)
 		return;
 	/* An event that cannot leave the ring would wake us again and again. */
 	wait.flags = ep->stalled ? 0 : OMX_WAIT_HELPER;
@@ -64,7 +64,7 @@ static void *run(void *argument)
 
 	omx__lock(&ep->lock);
 	while (ep->state == ENDPOINT_OPEN && !ep->failed) {
-		if (ep->hold)
+		if (ep->paused)
 			omx__lock_wait(&ep->lock);
 		else
 			serve(ep);

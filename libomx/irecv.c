@@ -88,7 +88,7 @@ static cold void expect_large(struct omx__endpoint *ep)
 static void meet(struct omx__endpoint *ep, struct omx__request *req, struct message *message,
 		 omx_request_t *request)
 {
-	bool large = req->buffer.abi.length > ep->shared_rndv_threshold;
+	bool large = req->buffer.abi.length > ep->local_rndv_threshold;
 
 	req->zombie = !request;
 	if (request)
@@ -176,14 +176,14 @@ static omx_return_t receive_region(struct omx__endpoint *ep, omx_region_t region
 }
 
 /* begin(), for a message that the program holds. */
-static omx_return_t begin_held(struct omx__endpoint *ep, omx_message_t handle, void *context,
-			       struct message **message, struct omx__request **out)
+static omx_return_t receive_begin_matched(struct omx__endpoint *ep, omx_message_t handle, void *context,
+					  struct message **message, struct omx__request **out)
 {
 	omx_return_t ret = omx__enter(ep);
 
 	if (ret)
 		return ret;
-	*message = omx__unexpected_held(ep, handle);
+	*message = omx__unexpected_matched(ep, handle);
 	*out = *message ? make_request(ep, context) : NULL;
 	if (*out)
 		return OMX_SUCCESS;
@@ -191,12 +191,12 @@ static omx_return_t begin_held(struct omx__endpoint *ep, omx_message_t handle, v
 	return *message ? OMX_NO_SYSTEM_RESOURCES : OMX_BAD_REQUEST;
 }
 
-static omx_return_t receive_held(struct omx__endpoint *ep, void *buffer, size_t length,
-				 omx_message_t *handle, void *context, omx_request_t *request)
+static omx_return_t receive_matched(struct omx__endpoint *ep, void *buffer, size_t length,
+				    omx_message_t *handle, void *context, omx_request_t *request)
 {
 	struct message *message;
 	struct omx__request *req;
-	omx_return_t ret = begin_held(ep, *handle, context, &message, &req);
+	omx_return_t ret = receive_begin_matched(ep, *handle, context, &message, &req);
 
 	if (ret)
 		return ret;
@@ -206,13 +206,13 @@ static omx_return_t receive_held(struct omx__endpoint *ep, void *buffer, size_t 
 	return OMX_SUCCESS;
 }
 
-static omx_return_t receive_held_segments(struct omx__endpoint *ep, omx_seg_t *segs,
-					  uint32_t nseg, omx_message_t *handle, void *context,
-					  omx_request_t *request)
+static omx_return_t receive_matched_segments(struct omx__endpoint *ep, omx_seg_t *segs,
+					     uint32_t nseg, omx_message_t *handle, void *context,
+					     omx_request_t *request)
 {
 	struct message *message;
 	struct omx__request *req;
-	omx_return_t ret = begin_held(ep, *handle, context, &message, &req);
+	omx_return_t ret = receive_begin_matched(ep, *handle, context, &message, &req);
 
 	if (ret)
 		return ret;
@@ -259,13 +259,13 @@ omx_return_t omx_region_irecv(omx_endpoint_t ep, omx_region_t region, size_t len
 omx_return_t omx_imrecv(omx_endpoint_t ep, void *buffer, size_t length,
 			omx_message_t *message, void *context, omx_request_t *request)
 {
-	return omx__return(ep, receive_held(ep, buffer, length, message, context, request),
+	return omx__return(ep, receive_matched(ep, buffer, length, message, context, request),
 			   __func__);
 }
 
 omx_return_t omx_imrecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 			 omx_message_t *message, void *context, omx_request_t *request)
 {
-	return omx__return(ep, receive_held_segments(ep, segs, nseg, message, context,
-						     request), __func__);
+	return omx__return(ep, receive_matched_segments(ep, segs, nseg, message, context,
+							request), __func__);
 }

@@ -108,7 +108,7 @@ int omx__partner_create_self(struct omx__endpoint *ep, uint32_t session)
 	if (!self)
 		return -ENOMEM;
 	self->state = PARTNER_IDLE;
-	self->rndv_threshold = ep->shared_rndv_threshold;
+	self->rndv_threshold = ep->local_rndv_threshold;
 	self->mac = ep->mac;
 	self->endpoint = ep->endpoint;
 	self->session = session;
@@ -147,7 +147,7 @@ static uint64_t longest_eager(const struct omx__endpoint *ep,
 	uint64_t without_gso = (uint64_t)NO_GSO_FRAMES_MAX * ep->ring.kernel->kboard_mtu;
 
 	if (info->flags & OMX_CHANNEL_LOCAL)
-		return ep->shared_rndv_threshold;
+		return ep->local_rndv_threshold;
 	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
 		return ep->rndv_threshold;
 	if (info->flags & OMX_CHANNEL_GSO && without_gso < OMX_MEDIUM_MAX)

@@ -257,7 +257,7 @@ static void consume(struct omx__endpoint *ep, uint32_t khead)
 		}
 		ep->ring.head += slots;
 		/* The handler may have taken long: much can have happened meanwhile. */
-		if (unlikely(ep->hold || ep->state != ENDPOINT_OPEN))
+		if (unlikely(ep->paused || ep->state != ENDPOINT_OPEN))
 			break;
 	}
 	ep->consuming = false;
@@ -280,7 +280,7 @@ static cold void retry(struct omx__endpoint *ep)
 
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 {
-	if (ep->hold)
+	if (ep->paused)
 		return;
 	if (unlikely(ep->stalled))
 		retry(ep);

@@ -296,7 +296,7 @@ static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
 	if (found) {
 		if (status)
 			describe(query.message, status);
-		*message = omx__unexpected_hold(ep, query.message);
+		*message = omx__unexpected_match(ep, query.message);
 	}
 	*result = found;
 	omx__leave(ep);

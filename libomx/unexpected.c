@@ -188,20 +188,20 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 	free_message(ep, message);
 }
 
-omx_message_t omx__unexpected_hold(struct omx__endpoint *ep, struct message *message)
+omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *message)
 {
 	list_remove(&message->context_node);
 	list_init(&message->context_node);
 	list_remove(&message->node);
-	list_append(&ep->held, &message->node);
+	list_append(&ep->matched, &message->node);
 	return (omx_message_t)message;
 }
 
-struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t handle)
+struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t handle)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &ep->held) {
+	list_for_each(node, next, &ep->matched) {
 		struct message *message = list_entry(node, struct message, node);
 
 		if ((omx_message_t)message == handle)
@@ -210,11 +210,11 @@ struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t han
 	return NULL;
 }
 
-static void lose_held(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
+static void matched_fail(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &ep->held) {
+	list_for_each(node, next, &ep->matched) {
 		struct message *message = list_entry(node, struct message, node);
 
 		if (message->partner == partner && message->arrival.rendezvous)
@@ -227,7 +227,7 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 {
 	struct list *node, *next;
 
-	lose_held(ep, partner, reason);
+	matched_fail(ep, partner, reason);
 	list_for_each(node, next, &ep->unexpected) {
 		struct message *message = list_entry(node, struct message, node);
 
@@ -256,7 +256,7 @@ void omx__unexpected_free_all(struct omx__endpoint *ep)
 	struct list *node, *next;
 
 	free_list(&ep->unexpected);
-	free_list(&ep->held);
+	free_list(&ep->matched);
 	list_for_each(node, next, &ep->free_messages)
 		free(list_entry(node, struct message, node));
 	list_init(&ep->free_messages);

@@ -47,9 +47,9 @@ struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_in
 void omx__unexpected_deliver(struct message *message, struct omx__request *req);
 
 /* No receive finds it any more: it is the program's, by this handle. */
-omx_message_t omx__unexpected_hold(struct omx__endpoint *ep, struct message *message);
+omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *message);
 /* NULL: nothing held has this handle. */
-struct message *omx__unexpected_held(struct omx__endpoint *ep, omx_message_t handle);
+struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t handle);
 
 /* Forgets the rendezvous of a partner that cannot be pulled any more. */
 void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,

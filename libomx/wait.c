@@ -31,7 +31,7 @@ static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
 		if (timer < deadline)
 			deadline = timer;
 	}
-	if (unlikely(ep->stalled && !(ep->hold & HOLD_DISABLED))) {
+	if (unlikely(ep->stalled && !(ep->paused & PAUSED_BY_PROGRAM))) {
 		timer = omx__now() + STALL_RETRY_NS;
 		if (timer < deadline)
 			deadline = timer;

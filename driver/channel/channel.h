@@ -129,7 +129,7 @@ void omx_channels_destroy(struct omx_endpoint *ep);
 
 /* ---- channel.c: any context ---- */
 struct omx_channel *omx_channel_get(struct omx_endpoint *ep, u32 id);
-static inline void omx_channel_hold(struct omx_channel *ch)
+static inline void omx_channel_ref(struct omx_channel *ch)
 {
 	refcount_inc(&ch->ref);
 }

@@ -57,17 +57,17 @@ static void close_window(struct omx_channel *ch)
 
 static bool may_reopen(struct omx_endpoint *ep)
 {
-	int held = atomic_read(&ep->held);
+	int unfetched = atomic_read(&ep->unfetched);
 
-	return held < OMX_HELD_MAX / 2 &&
+	return unfetched < OMX_UNFETCHED_MAX / 2 &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2 &&
-	       (held < OMX_HELD_MIN ||
+	       (unfetched < OMX_HELD_MIN ||
 		omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE));
 }
 
 static bool has_room(struct omx_endpoint *ep)
 {
-	return atomic_read(&ep->held) < OMX_HELD_MAX &&
+	return atomic_read(&ep->unfetched) < OMX_UNFETCHED_MAX &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
 	       omx_endpoint_may_hold(ep);
 }

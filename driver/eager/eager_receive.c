@@ -82,13 +82,13 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 
 static void keep(struct omx_endpoint *ep, const struct omx_message *message)
 {
-	atomic_add(message->truesize, &ep->held);
+	atomic_add(message->truesize, &ep->unfetched);
 	omx_budget_charge(&ep->budget, message->truesize);
 }
 
 static void release(struct omx_endpoint *ep, const struct omx_message *message)
 {
-	atomic_sub(message->truesize, &ep->held);
+	atomic_sub(message->truesize, &ep->unfetched);
 	omx_budget_uncharge(&ep->budget, message->truesize);
 }
 
@@ -236,7 +236,7 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 		return push_small(ch, skb);
 	/* One that was begun is always finished: others may wait behind it. */
 	if (!ch->partial.received &&
-	    (atomic_read(&ch->ep->held) >= 2 * OMX_HELD_MAX ||
+	    (atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX ||
 	     !omx_endpoint_may_hold(ch->ep)))
 		return false;
 	return add_fragment(ch, skb);

@@ -44,7 +44,7 @@ struct pid;
 #define OMX_CHANNEL_HASH_BITS	10
 #define OMX_CHANNELS_MAX	8192	/* per endpoint; see also host.h */
 #define OMX_HOST_HASH_BITS	6
-#define OMX_HELD_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
+#define OMX_UNFETCHED_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
 #define OMX_HELD_MIN		(64 << 10)	/* ... it may have, whatever others take */
 
 struct omx_endpoint {
@@ -81,7 +81,7 @@ struct omx_endpoint {
 	struct omx_table messages;	/* medium ones, until fetched */
 	struct omx_table connects;
 
-	atomic_t held;			/* bytes: complete messages that are not fetched */
+	atomic_t unfetched;			/* bytes: complete messages that are not fetched */
 	atomic_t ahead;			/* bytes: frames kept out of order */
 	atomic_t closed_windows;	/* channels whose peers we told to wait */
 	atomic_t next_flow;
@@ -142,7 +142,7 @@ static inline bool omx_endpoint_can_announce(const struct omx_endpoint *ep)
 /* May another message begin that waits for the program? */
 static inline bool omx_endpoint_may_hold(const struct omx_endpoint *ep)
 {
-	return atomic_read(&ep->held) < OMX_HELD_MIN ||
+	return atomic_read(&ep->unfetched) < OMX_HELD_MIN ||
 	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
 }
 

@@ -385,7 +385,7 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 	return space;
 }
 
-struct omx_space *omx_space_hold(struct omx_space *space)
+struct omx_space *omx_space_ref(struct omx_space *space)
 {
 	refcount_inc(&space->ref);
 	return space;

@@ -115,7 +115,7 @@ int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
 		      unsigned int how);
 
 /* ---- any context ---- */
-struct omx_space *omx_space_hold(struct omx_space *space);
+struct omx_space *omx_space_ref(struct omx_space *space);
 void omx_space_put(struct omx_space *space);
 /* The same in process context: pages are back when it returns. */
 void omx_space_put_now(struct omx_space *space);

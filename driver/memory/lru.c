@@ -185,7 +185,7 @@ void omx_lru_unpinned(unsigned int pages)
 }
 
 /* It is in a list, so its space exists; may both go on to? */
-static bool hold(struct omx_extent *extent)
+static bool lru_extent_ref(struct omx_extent *extent)
 {
 	lockdep_assert_held(&lru_lock);
 	if (!refcount_inc_not_zero(&extent->space->ref))
@@ -212,7 +212,7 @@ static bool lru_extent_try_ref(struct omx_extent *extent, unsigned int looks)
 		WRITE_ONCE(extent->used, false);
 		return false;
 	}
-	return hold(extent);
+	return lru_extent_ref(extent);
 }
 
 /* ---- for who needs pins ---- */

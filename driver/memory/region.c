@@ -77,7 +77,7 @@ static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
 	if (current->mm != ep->space->mm)
 		return ERR_PTR(-EFAULT);
 	if (!is_pinned_mode(mode))
-		return omx_space_hold(ep->space);
+		return omx_space_ref(ep->space);
 	return omx_space_create(ep->iface, ep->space, mode == OMX_PERMANENT) ?:
 	       ERR_PTR(-ENOMEM);
 }
@@ -372,7 +372,7 @@ static long prefetch_later(struct omx_space *space, u64 address, u64 length,
 		return -ENOMEM;
 	}
 	omx_pager_work_init(&prefetch->work, prefetch_work);
-	prefetch->space = omx_space_hold(space);
+	prefetch->space = omx_space_ref(space);
 	prefetch->address = address;
 	prefetch->length = length;
 	prefetch->how = how;

@@ -166,7 +166,7 @@ static void refuse(struct omx_channel *ch, __be32 pull, u8 status)
 }
 
 /* Tells the puller to be patient.  False: it will ask again, too early. */
-static bool hold(struct omx_channel *ch, const struct omx_wire_pull_request *request, u8 flags)
+static bool respond_with_hold(struct omx_channel *ch, const struct omx_wire_pull_request *request, u8 flags)
 {
 	struct omx_wire_hold *body;
 	struct sk_buff *skb;
@@ -247,7 +247,7 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_iface *iface = rndv->ch->ep->iface;
 
-	if (!hold(rndv->ch, omx_packet_body(skb), 0))
+	if (!respond_with_hold(rndv->ch, omx_packet_body(skb), 0))
 		omx_count(iface, FAULT_TIMEOUT);
 	spin_lock(&rndv->lock);
 	if (merge(rndv, skb)) {
@@ -440,7 +440,7 @@ static void end_step(struct omx_rndv *rndv, int error)
 			else if (error)
 				refuse(rndv->ch, body->pull, omx_page_in_status(error));
 			else
-				hold(rndv->ch, body, OMX_HOLD_ASK);
+				respond_with_hold(rndv->ch, body, OMX_HOLD_ASK);
 			consume_skb(skb);
 		}
 		local_bh_enable();

@@ -135,7 +135,7 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 	rndv->user = user;
 	refcount_set(&rndv->ref, 1);
 	INIT_LIST_HEAD(&rndv->link);
-	omx_channel_hold(ch);
+	omx_channel_ref(ch);
 	rndv->ch = ch;
 	rndv->length = ioc->length;
 	rndv->cookie = ioc->cookie;
