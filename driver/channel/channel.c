@@ -173,7 +173,7 @@ static void doubt_older_sessions(struct omx_endpoint *ep, struct omx_channel *ch
 	struct omx_channel *other;
 
 	lockdep_assert_held(&ep->channels_lock);
-	list_for_each_entry(other, &ch->host->channels, by_host) {
+	list_for_each_entry(other, &ch->quota->channels, by_quota) {
 		if (other == ch || other->peer_endpoint != ch->peer_endpoint ||
 		    READ_ONCE(other->dead))
 			continue;
@@ -187,13 +187,13 @@ static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
 	int error;
 
 	lockdep_assert_held(&ep->channels_lock);
-	error = omx_host_join(ep, ch);
+	error = omx_quota_join(ep, ch);
 	if (error)
 		return error;
 	error = omx_table_add(&ep->channels, ch, &ch->id,
 			      GFP_ATOMIC | __GFP_NOWARN);
 	if (error) {
-		omx_host_leave(ep, ch);
+		omx_quota_leave(ep, ch);
 		return error;
 	}
 	omx_budget_charge(&ep->budget, sizeof(*ch));
@@ -213,7 +213,7 @@ bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32
 	if (omx_channel_find(ep, mac, endpoint, session))
 		return true;
 	spin_lock_bh(&ep->channels_lock);
-	possible = !omx_host_is_full(ep, mac);
+	possible = !omx_quota_is_full(ep, mac);
 	spin_unlock_bh(&ep->channels_lock);
 	return possible;
 }
@@ -391,7 +391,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ch->lock);
 	__skb_queue_purge(&packets);
 	spin_lock_bh(&ep->channels_lock);
-	omx_host_leave(ep, ch);
+	omx_quota_leave(ep, ch);
 	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_completion);
 	omx_ring_forget(&ep->ring, &ch->dead_completion);

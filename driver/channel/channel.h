@@ -27,7 +27,7 @@
 
 struct omx_endpoint;
 struct omx_flow;
-struct omx_host;
+struct omx_quota;
 struct omx_iface;
 
 #define OMX_CHANNEL_IDLE	(60 * HZ)	/* silence that is looked into */
@@ -44,8 +44,8 @@ struct omx_partial {
 struct omx_channel {
 	u32 id;				/* first: see table.h */
 	struct hlist_node by_peer;
-	struct list_head by_host;	/* ep->channels_lock */
-	struct omx_host *host;
+	struct list_head by_quota;	/* ep->channels_lock */
+	struct omx_quota *quota;
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_endpoint *ep;

@@ -11,77 +11,77 @@ static u32 mac_hash(const struct omx_endpoint *ep, u64 mac)
 	return jhash_2words(lower_32_bits(mac), upper_32_bits(mac), ep->hash_seed);
 }
 
-static struct omx_host *find_host(struct omx_endpoint *ep, u64 mac)
+static struct omx_quota *quota_find(struct omx_endpoint *ep, u64 mac)
 {
-	struct omx_host *host;
+	struct omx_quota *quota;
 
 	lockdep_assert_held(&ep->channels_lock);
-	hash_for_each_possible(ep->hosts, host, node, mac_hash(ep, mac))
-		if (host->mac == mac)
-			return host;
+	hash_for_each_possible(ep->quotas, quota, node, mac_hash(ep, mac))
+		if (quota->mac == mac)
+			return quota;
 	return NULL;
 }
 
-static struct omx_host *make_host(struct omx_endpoint *ep, u64 mac)
+static struct omx_quota *quota_make(struct omx_endpoint *ep, u64 mac)
 {
-	struct omx_host *host = kzalloc(sizeof(*host), GFP_ATOMIC | __GFP_NOWARN);
+	struct omx_quota *quota = kzalloc(sizeof(*quota), GFP_ATOMIC | __GFP_NOWARN);
 
-	if (!host)
+	if (!quota)
 		return NULL;
-	host->mac = mac;
-	INIT_LIST_HEAD(&host->channels);
-	hash_add(ep->hosts, &host->node, mac_hash(ep, mac));
-	return host;
+	quota->mac = mac;
+	INIT_LIST_HEAD(&quota->channels);
+	hash_add(ep->quotas, &quota->node, mac_hash(ep, mac));
+	return quota;
 }
 
-bool omx_host_is_full(struct omx_endpoint *ep, u64 mac)
+bool omx_quota_is_full(struct omx_endpoint *ep, u64 mac)
 {
-	struct omx_host *host = find_host(ep, mac);
+	struct omx_quota *quota = quota_find(ep, mac);
 
 	return READ_ONCE(ep->channels.count) >= OMX_CHANNELS_MAX ||
-	       (host && host->count >= OMX_HOST_CHANNELS_MAX);
+	       (quota && quota->count >= OMX_QUOTA_CHANNELS_MAX);
 }
 
-int omx_host_join(struct omx_endpoint *ep, struct omx_channel *ch)
+int omx_quota_join(struct omx_endpoint *ep, struct omx_channel *ch)
 {
-	struct omx_host *host;
+	struct omx_quota *quota;
 
-	if (omx_host_is_full(ep, ch->mac))
+	if (omx_quota_is_full(ep, ch->mac))
 		return -ENOSPC;
-	host = find_host(ep, ch->mac) ?: make_host(ep, ch->mac);
-	if (!host)
+	quota = quota_find(ep, ch->mac) ?: quota_make(ep, ch->mac);
+	if (!quota)
 		return -ENOMEM;
-	ch->host = host;
-	host->count++;
-	list_add_tail(&ch->by_host, &host->channels);
+	ch->quota = quota;
+	quota->count++;
+	list_add_tail(&ch->by_quota, &quota->channels);
 	return 0;
 }
 
-void omx_host_leave(struct omx_endpoint *ep, struct omx_channel *ch)
+void omx_quota_leave(struct omx_endpoint *ep, struct omx_channel *ch)
 {
-	struct omx_host *host = ch->host;
+	struct omx_quota *quota = ch->quota;
 
 	lockdep_assert_held(&ep->channels_lock);
-	list_del(&ch->by_host);
-	if (--host->count)
+	list_del(&ch->by_quota);
+	if (--quota->count)
 		return;
-	hash_del(&host->node);
-	kfree(host);
+	hash_del(&quota->node);
+	kfree(quota);
 }
 
-bool omx_host_charge(struct omx_endpoint *ep, struct omx_host *host, int bytes)
+bool omx_quota_charge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)
 {
 	int all = atomic_add_return(bytes, &ep->ahead);
-	int own = atomic_add_return(bytes, &host->ahead);
+	int own = atomic_add_return(bytes, &quota->ahead);
 
 	if (own <= OMX_AHEAD_MAX - all)
 		return true;
-	omx_host_uncharge(ep, host, bytes);
+	omx_quota_uncharge(ep, quota, bytes);
 	return false;
 }
 
-void omx_host_uncharge(struct omx_endpoint *ep, struct omx_host *host, int bytes)
+void omx_quota_uncharge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)
 {
-	atomic_sub(bytes, &host->ahead);
+	atomic_sub(bytes, &quota->ahead);
 	atomic_sub(bytes, &ep->ahead);
 }

@@ -16,10 +16,10 @@
 struct omx_channel;
 struct omx_endpoint;
 
-#define OMX_HOST_CHANNELS_MAX	1024
+#define OMX_QUOTA_CHANNELS_MAX	1024
 #define OMX_AHEAD_MAX		(16 << 20)	/* bytes per endpoint, all hosts */
 
-struct omx_host {
+struct omx_quota {
 	struct hlist_node node;		/* in ep->hosts */
 	u64 mac;
 	struct list_head channels;
@@ -29,17 +29,17 @@ struct omx_host {
 
 /* ---- ep->channels_lock held ---- */
 /* Gives the channel to its host.  -ENOSPC: the host has too many; -ENOMEM. */
-int omx_host_join(struct omx_endpoint *ep, struct omx_channel *ch);
+int omx_quota_join(struct omx_endpoint *ep, struct omx_channel *ch);
 /* The channel holds no memory any more. */
-void omx_host_leave(struct omx_endpoint *ep, struct omx_channel *ch);
-bool omx_host_is_full(struct omx_endpoint *ep, u64 mac);
+void omx_quota_leave(struct omx_endpoint *ep, struct omx_channel *ch);
+bool omx_quota_is_full(struct omx_endpoint *ep, u64 mac);
 
 /* ---- any context ---- */
 /*
  * A host may have as much memory as is left for all others: one alone half of
  * it, two a third each, and a new one always finds some.  False: no more.
  */
-bool omx_host_charge(struct omx_endpoint *ep, struct omx_host *host, int bytes);
-void omx_host_uncharge(struct omx_endpoint *ep, struct omx_host *host, int bytes);
+bool omx_quota_charge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes);
+void omx_quota_uncharge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes);
 
 #endif

@@ -22,7 +22,7 @@ static bool charge(struct omx_channel *ch, struct sk_buff *skb)
 	struct omx_budget *budget = &ch->ep->budget;
 
 	if (!omx_budget_has_room(budget, OMX_ACCOUNT_RECEIVE) ||
-	    !omx_host_charge(ch->ep, ch->host, skb->truesize))
+	    !omx_quota_charge(ch->ep, ch->quota, skb->truesize))
 		return false;
 	omx_budget_charge(budget, skb->truesize);
 	omx_packet_cb(skb)->charged = true;
@@ -35,7 +35,7 @@ void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
 	if (!omx_packet_cb(skb)->charged)
 		return;
 	omx_packet_cb(skb)->charged = false;
-	omx_host_uncharge(ch->ep, ch->host, skb->truesize);
+	omx_quota_uncharge(ch->ep, ch->quota, skb->truesize);
 	omx_budget_uncharge(&ch->ep->budget, skb->truesize);
 }
 

@@ -107,7 +107,7 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	ep->hash_seed = get_random_u32();
 	get_random_bytes(ep->hash_keys, sizeof(ep->hash_keys));
 	hash_init(ep->channels_by_peer);
-	hash_init(ep->hosts);
+	hash_init(ep->quotas);
 	spin_lock_init(&ep->channels_lock);
 	init_tables(ep);
 	omx_completion_init(&ep->board_completion, OMX_EVENT_BOARD);

@@ -43,7 +43,7 @@ struct pid;
 
 #define OMX_CHANNEL_HASH_BITS	10
 #define OMX_CHANNELS_MAX	8192	/* per endpoint; see also host.h */
-#define OMX_HOST_HASH_BITS	6
+#define OMX_QUOTA_HASH_BITS	6
 #define OMX_UNFETCHED_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
 #define OMX_HELD_MIN		(64 << 10)	/* ... it may have, whatever others take */
 
@@ -71,7 +71,7 @@ struct omx_endpoint {
 	u32 hash_seed;			/* nobody else can make chains long */
 	u64 hash_keys[4];		/* nor in channels_by_peer */
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
-	DECLARE_HASHTABLE(hosts, OMX_HOST_HASH_BITS);
+	DECLARE_HASHTABLE(quotas, OMX_QUOTA_HASH_BITS);
 	struct omx_ended_flows ended;
 	spinlock_t channels_lock;	/* of the three above */
 	struct omx_table channels;
