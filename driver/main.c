@@ -44,14 +44,14 @@ static int ifnames_set(const char *value, const struct kernel_param *param)
 		return keep_for_load(value);
 	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	return omx_iface_command(value);
+	return omx_boards_command(value);
 }
 
 static int ifnames_get(char *buffer, const struct kernel_param *param)
 {
 	if (!ready)
 		return scnprintf(buffer, PAGE_SIZE, "%s\n", ifnames_at_load);
-	return omx_iface_list(buffer, PAGE_SIZE);
+	return omx_boards_list(buffer, PAGE_SIZE);
 }
 
 static const struct kernel_param_ops ifnames_ops = {
@@ -71,7 +71,7 @@ static void begin_commands(void)
 {
 	kernel_param_lock(THIS_MODULE);
 	ready = true;
-	omx_iface_command(ifnames_at_load);
+	omx_boards_command(ifnames_at_load);
 	kernel_param_unlock(THIS_MODULE);
 }
 
@@ -104,7 +104,7 @@ static int __init omx_init(void)
 		goto exit_space;
 	omx_dma_init();
 	omx_gso_init();
-	error = omx_iface_init();
+	error = omx_boards_init();
 	if (error)
 		goto exit_gso;
 	error = omx_chardev_init();
@@ -115,7 +115,7 @@ static int __init omx_init(void)
 	return 0;
 
 exit_iface:
-	omx_iface_exit();
+	omx_boards_exit();
 exit_gso:
 	omx_gso_exit();
 	omx_dma_exit();
@@ -134,7 +134,7 @@ static void __exit omx_exit(void)
 {
 	end_commands();
 	omx_chardev_exit();
-	omx_iface_exit();
+	omx_boards_exit();
 	omx_gso_exit();
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */
 	omx_dma_exit();

@@ -71,7 +71,7 @@ static void fill_template(struct omx_channel *ch)
 {
 	struct omx_wire_head *head = &ch->template.head;
 
-	omx_packet_template_init(&ch->template, ch->ep->iface, ch->mac);
+	omx_packet_template_init(&ch->template, ch->ep->board, ch->mac);
 	head->dst_endpoint = cpu_to_be16(ch->peer_endpoint);
 	head->src_endpoint = cpu_to_be16(ch->ep->index);
 	head->dst_session = cpu_to_be32(ch->peer_session);
@@ -111,9 +111,9 @@ static void say_dead(struct omx_channel *ch)
 	ch->dead_completion.event.status = status;
 	omx_endpoint_post(ep, &ch->dead_completion);
 	if (status == OMX_STATUS_UNREACHABLE)
-		omx_count(ep->iface, CHANNEL_TIMEOUT);
+		omx_count(ep->board, CHANNEL_TIMEOUT);
 	else
-		omx_count(ep->iface, CHANNEL_REFUSED);
+		omx_count(ep->board, CHANNEL_REFUSED);
 	/* From here on disconnect may free it: nothing of it is posted any more. */
 	clear_bit_unlock(0, &ch->claimed);
 	rcu_read_unlock();
@@ -143,9 +143,9 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->peer_endpoint = endpoint;
 	ch->peer_session = session;
 	fill_template(ch);
-	ch->local = omx_iface_mac_is_local(ep->net, mac);
+	ch->local = omx_board_mac_is_local(ep->net, mac);
 	ch->mtu = ETH_DATA_LEN;
-	ch->mtu_generation = READ_ONCE(ep->iface->peers.generation) - 1;
+	ch->mtu_generation = READ_ONCE(ep->board->peers.generation) - 1;
 	spin_lock_init(&ch->lock);
 	omx_tx_start(&ch->tx, next_flow(ep));
 	__skb_queue_head_init(&ch->pending);
@@ -226,7 +226,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 
 	if (!omx_channel_is_possible(ep, mac, endpoint, session) ||
 	    !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
-		omx_count(ep->iface, DROP_CHANNEL_LIMIT);
+		omx_count(ep->board, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}
 	ch = channel_alloc(ep, mac, endpoint, session);
@@ -245,7 +245,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	if (other)
 		return other;
 no_memory:
-	omx_count(ep->iface, DROP_NO_MEMORY);
+	omx_count(ep->board, DROP_NO_MEMORY);
 	return NULL;
 }
 
@@ -256,13 +256,13 @@ no_memory:
  */
 static u32 path_mtu(const struct omx_channel *ch)
 {
-	return omx_peer_mtu(ch->ep->iface, ch->mac,
+	return omx_peer_mtu(ch->ep->board, ch->mac,
 			    min_t(u32, READ_ONCE(ch->mtu), ETH_DATA_LEN));
 }
 
 u32 omx_channel_mtu(struct omx_channel *ch)
 {
-	unsigned int generation = READ_ONCE(ch->ep->iface->peers.generation);
+	unsigned int generation = READ_ONCE(ch->ep->board->peers.generation);
 
 	/* Pairs with the release: who sees the generation sees its MTU. */
 	if (smp_load_acquire(&ch->mtu_generation) != generation) {
@@ -406,7 +406,7 @@ static bool channel_uses_gso(struct omx_channel *ch)
 	bool takes;
 
 	rcu_read_lock();	/* the device stays */
-	takes = omx_gso_frames(ch->ep->iface, omx_channel_mtu(ch)) > 1;
+	takes = omx_gso_frames(ch->ep->board, omx_channel_mtu(ch)) > 1;
 	rcu_read_unlock();
 	return takes;
 }
@@ -493,7 +493,7 @@ static void say_closed(struct omx_channel *ch)
 		return;
 	nack = omx_packet_body(skb);
 	nack->status = OMX_STATUS_CLOSED;
-	omx_packet_xmit(ch->ep->iface, skb);
+	omx_packet_xmit(ch->ep->board, skb);
 }
 
 /*

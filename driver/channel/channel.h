@@ -28,7 +28,7 @@
 struct omx_endpoint;
 struct omx_flow;
 struct omx_quota;
-struct omx_iface;
+struct omx_board;
 
 #define OMX_CHANNEL_IDLE	(60 * HZ)	/* silence that is looked into */
 
@@ -224,11 +224,11 @@ struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 				   const struct sk_buff *skb);
 /* A frame of the channel came, so the peer's board is there. */
 void omx_channel_heard_board(struct omx_channel *ch);
-void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			       struct sk_buff *skb);
-void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			 struct sk_buff *skb);
-void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			  struct sk_buff *skb);
 
 #endif

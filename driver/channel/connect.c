@@ -38,7 +38,7 @@ static void send_request(struct omx_connect *connect)
 	struct omx_wire_head *head;
 	struct sk_buff *skb;
 
-	skb = omx_packet_alloc(ep->iface, connect->mac, OMX_WIRE_CONNECT, 0,
+	skb = omx_packet_alloc(ep->board, connect->mac, OMX_WIRE_CONNECT, 0,
 			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return;		/* the timer tries again */
@@ -49,7 +49,7 @@ static void send_request(struct omx_connect *connect)
 	body = omx_packet_body(skb);
 	body->key = cpu_to_be32(connect->key);
 	body->cookie = cpu_to_be32(connect->id);
-	omx_packet_xmit(ep->iface, skb);
+	omx_packet_xmit(ep->board, skb);
 }
 
 /* The one caller that gets true owns the connect and its note. */
@@ -159,7 +159,7 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 	if (!connect->done)
 		mod_timer(&connect->timer, jiffies + connect->interval);
 	spin_unlock_bh(&connect->lock);
-	omx_peer_request_mtu(ep->iface, ioc.mac);
+	omx_peer_request_mtu(ep->board, ioc.mac);
 	send_request(connect);
 	rcu_read_unlock();
 	return 0;
@@ -185,11 +185,11 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 
 /* ---- frames ---- */
 
-static u8 judge(struct omx_iface *iface, const struct omx_endpoint *ep,
+static u8 judge(struct omx_board *board, const struct omx_endpoint *ep,
 		const struct omx_wire_connect *request)
 {
 	if (!ep) {
-		omx_count(iface, DROP_NO_ENDPOINT);
+		omx_count(board, DROP_NO_ENDPOINT);
 		return OMX_STATUS_BAD_ENDPOINT;
 	}
 	if (ep->key != be32_to_cpu(request->key))
@@ -197,13 +197,13 @@ static u8 judge(struct omx_iface *iface, const struct omx_endpoint *ep,
 	return OMX_STATUS_OK;
 }
 
-void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
+void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	const struct omx_wire_connect *request = omx_packet_body(skb);
-	struct omx_endpoint *ep = omx_endpoint_find(iface,
+	struct omx_endpoint *ep = omx_endpoint_find(board,
 					be16_to_cpu(head->dst_endpoint));
-	u8 status = judge(iface, ep, request);
+	u8 status = judge(board, ep, request);
 	struct omx_wire_connect_response *body;
 	struct omx_wire_head *reply_head;
 	struct sk_buff *reply;
@@ -213,11 +213,11 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 	    !omx_channel_is_possible(ep, omx_mac_read(eth_hdr(skb)->h_source),
 				     be16_to_cpu(head->src_endpoint),
 				     be32_to_cpu(head->src_session))) {
-		omx_count(iface, DROP_CHANNEL_LIMIT);
+		omx_count(board, DROP_CHANNEL_LIMIT);
 		kfree_skb(skb);
 		return;
 	}
-	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+	reply = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
 				 OMX_WIRE_CONNECT_RESPONSE, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (reply) {
 		reply_head = omx_packet_head(reply);
@@ -229,7 +229,7 @@ void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb)
 		body = omx_packet_body(reply);
 		body->cookie = request->cookie;
 		body->status = status;
-		omx_packet_xmit(iface, reply);
+		omx_packet_xmit(board, reply);
 	}
 	consume_skb(skb);
 }
@@ -246,7 +246,7 @@ static bool is_response_to(const struct omx_connect *connect, u32 cookie,
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
 }
 
-void omx_connect_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			      struct sk_buff *skb)
 {
 	const struct omx_wire_connect_response *reply = omx_packet_body(skb);
@@ -257,16 +257,16 @@ void omx_connect_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_channel *ch = NULL;
 	struct omx_connect *connect;
 
-	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+	omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 	/* No channel for now: the timer asks again. */
 	if (status == OMX_STATUS_OK && !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
-		omx_count(iface, USER_MEMORY);
+		omx_count(board, USER_MEMORY);
 		kfree_skb(skb);
 		return;
 	}
 	connect = omx_table_find(&ep->connects, cookie);
 	if (!is_response_to(connect, cookie, skb) || !claim(connect)) {
-		omx_count(iface, DROP_CONNECT_RESPONSE);
+		omx_count(board, DROP_CONNECT_RESPONSE);
 		kfree_skb(skb);
 		return;
 	}

@@ -7,7 +7,7 @@
 #define OMX_CONNECT_H
 
 struct omx_endpoint;
-struct omx_iface;
+struct omx_board;
 struct sk_buff;
 
 /* Process context. */
@@ -15,8 +15,8 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg);
 void omx_connects_destroy(struct omx_endpoint *ep);
 
 /* Softirq, RCU read lock held; validated frames. */
-void omx_connect_pkt(struct omx_iface *iface, struct sk_buff *skb);
-void omx_connect_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb);
+void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			      struct sk_buff *skb);
 
 #endif

@@ -47,9 +47,9 @@ static void close_window(struct omx_channel *ch)
 	atomic_inc(&ch->ep->closed_windows);
 	/* The program's next look at the ring ends in a kick. */
 	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
-	omx_count(ch->ep->iface, WINDOW_CLOSED);
+	omx_count(ch->ep->board, WINDOW_CLOSED);
 	if (!omx_budget_has_room(&ch->ep->budget, OMX_ACCOUNT_RECEIVE)) {
-		omx_count(ch->ep->iface, USER_MEMORY);
+		omx_count(ch->ep->board, USER_MEMORY);
 		omx_budget_wait(&ch->ep->budget, OMX_ACCOUNT_RECEIVE);
 	}
 	omx_endpoint_notify(ch->ep);
@@ -137,7 +137,7 @@ static void retransmit_refused(struct omx_channel *ch, u64 now, struct sk_buff_h
 		if (!omx_tx_is_missing(&ch->tx, seq))
 			continue;
 		omx_channel_retransmit(ch, seq, now, out);
-		omx_count(ch->ep->iface, RETRANSMIT_SACK);
+		omx_count(ch->ep->board, RETRANSMIT_SACK);
 	}
 }
 
@@ -193,7 +193,7 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 		return;
 	newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly < 0) {
-		omx_count(ch->ep->iface, DROP_ACK);
+		omx_count(ch->ep->board, DROP_ACK);
 		return;
 	}
 	now = omx_channel_now_us();
@@ -233,7 +233,7 @@ static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 		if (cb->resent && now < cb->sent + again)
 			continue;
 		omx_channel_retransmit(ch, seq, now, out);
-		omx_count(ch->ep->iface, RETRANSMIT_SACK);
+		omx_count(ch->ep->board, RETRANSMIT_SACK);
 	}
 }
 
@@ -297,7 +297,7 @@ static void restart_receiving(struct omx_channel *ch, u16 flow,
 static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
 		   struct sk_buff_head *freed)
 {
-	struct omx_iface *iface = ch->ep->iface;
+	struct omx_board *board = ch->ep->board;
 	enum omx_rx_verdict verdict = omx_rx_judge(&ch->rx, flow, seq);
 	struct sk_buff **slot = &ch->ahead[seq % OMX_WINDOW];
 
@@ -314,7 +314,7 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 		return;
 	case OMX_RX_AHEAD:
 		if (!charge(ch, skb)) {
-			omx_count(iface, DROP_RING_FULL);
+			omx_count(board, DROP_RING_FULL);
 			break;
 		}
 		*slot = skb;
@@ -322,13 +322,13 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 		ch->ack_now = true;
 		return;
 	case OMX_RX_DUPLICATE:
-		omx_count(iface, DROP_DUPLICATE);
+		omx_count(board, DROP_DUPLICATE);
 		break;
 	case OMX_RX_BEYOND:
-		omx_count(iface, DROP_WINDOW);
+		omx_count(board, DROP_WINDOW);
 		break;
 	case OMX_RX_STALE:
-		omx_count(iface, DROP_FLOW);
+		omx_count(board, DROP_FLOW);
 		__skb_queue_tail(freed, skb);
 		return;
 	}
@@ -353,7 +353,7 @@ void omx_channel_heard_board(struct omx_channel *ch)
 	if (READ_ONCE(ch->heard_board) == now)
 		return;
 	WRITE_ONCE(ch->heard_board, now);
-	omx_peer_heard(ch->ep->iface, ch->mac);
+	omx_peer_heard(ch->ep->board, ch->mac);
 }
 
 struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
@@ -367,7 +367,7 @@ struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 	if (ch)
 		omx_channel_heard_board(ch);
 	else
-		omx_peer_heard(ep->iface, mac);
+		omx_peer_heard(ep->board, mac);
 	return ch;
 }
 
@@ -385,7 +385,7 @@ static struct omx_channel *begin_with(struct omx_endpoint *ep, struct omx_channe
 	};
 
 	if (omx_channel_has_ended(ep, &flow)) {
-		omx_count(ep->iface, DROP_FLOW);
+		omx_count(ep->board, DROP_FLOW);
 		return NULL;
 	}
 	return ch ?: omx_channel_make(ep, flow.mac, flow.endpoint, flow.session);
@@ -416,7 +416,7 @@ static bool is_out_of_step(const struct omx_channel *ch,
 		(s32)(be32_to_cpu(sequence->ack) - ch->tx.acked) < 0);
 }
 
-void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			       struct sk_buff *skb)
 {
 	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
@@ -439,7 +439,7 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 		spin_unlock(&ch->lock);
 		/* If it lives: when the peer sends this again, it makes a new one. */
 		omx_channel_fail(ch, OMX_STATUS_CLOSED);
-		omx_count(iface, DROP_CHANNEL_DEAD);
+		omx_count(board, DROP_CHANNEL_DEAD);
 		kfree_skb(skb);
 		return;
 	}
@@ -472,14 +472,14 @@ void omx_channel_sequenced_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
  * A peer that connected and sent nothing yet has a channel to us, and we have
  * none: we are there all the same.
  */
-static void answer_probe(struct omx_iface *iface, const struct sk_buff *skb)
+static void answer_probe(struct omx_board *board, const struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_wire_head *reply_head;
 	struct omx_wire_ack *ack;
 	struct sk_buff *reply;
 
-	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+	reply = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
 				 OMX_WIRE_ACK, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!reply)
 		return;		/* the peer will ask again */
@@ -490,10 +490,10 @@ static void answer_probe(struct omx_iface *iface, const struct sk_buff *skb)
 	reply_head->src_session = head->dst_session;
 	ack = omx_packet_body(reply);
 	ack->window = cpu_to_be16(OMX_WINDOW);
-	omx_packet_xmit(iface, reply);
+	omx_packet_xmit(board, reply);
 }
 
-void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			 struct sk_buff *skb)
 {
 	const struct omx_wire_ack *ack = omx_packet_body(skb);
@@ -503,9 +503,9 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	if (!ch) {
 		if (ack->flags & OMX_ACK_PROBE && !ack->flow)
-			answer_probe(iface, skb);
+			answer_probe(board, skb);
 		else
-			omx_count(iface, DROP_NO_CHANNEL);
+			omx_count(board, DROP_NO_CHANNEL);
 		kfree_skb(skb);
 		return;
 	}
@@ -532,7 +532,7 @@ void omx_channel_ack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	free_acked(&freed);
 }
 
-void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			  struct sk_buff *skb)
 {
 	const struct omx_wire_nack *nack = omx_packet_body(skb);
@@ -540,7 +540,7 @@ void omx_channel_nack_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	u8 status = nack->status;
 
 	if (!ch || !status || status >= OMX_STATUSES)
-		omx_count(iface, DROP_NACK);
+		omx_count(board, DROP_NACK);
 	else if (nack->pull)
 		omx_pull_refused(ch, be32_to_cpu(nack->pull), status);
 	else

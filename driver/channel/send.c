@@ -57,7 +57,7 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(out)))
-		omx_packet_xmit(ch->ep->iface, skb);
+		omx_packet_xmit(ch->ep->board, skb);
 }
 
 /* The last words before a packet leaves: its number and our latest ack. */
@@ -130,7 +130,7 @@ static void resend_lost(struct omx_channel *ch, int count, u64 now,
 
 	while (count-- > 0 && omx_tx_first_lost(&ch->tx, &seq)) {
 		omx_channel_retransmit(ch, seq, now, out);
-		omx_count(ch->ep->iface, RETRANSMIT_TIMEOUT);
+		omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
 	}
 }
 
@@ -231,7 +231,7 @@ bool omx_channel_may_send(struct omx_channel *ch, u32 length)
 	refused = !ch->dead && !omx_channel_is_idle(ch);
 	if (refused) {
 		ch->want_space = true;
-		omx_count(ch->ep->iface, USER_MEMORY);
+		omx_count(ch->ep->board, USER_MEMORY);
 		omx_budget_wait(budget, OMX_ACCOUNT_SEND);
 	}
 	spin_unlock_bh(&ch->lock);

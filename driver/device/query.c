@@ -62,46 +62,46 @@ static const char *driver_name(const struct net_device *dev)
 }
 
 /* rtnl keeps the device, its name and its driver as they are. */
-static void describe_board(struct omx_iface *iface, struct omx_ioc_board *board)
+static void describe_board(struct omx_board *board, struct omx_ioc_board *abi_board)
 {
-	struct net_device *dev = iface->dev;
+	struct net_device *dev = board->dev;
 
 	ASSERT_RTNL();
-	memset(board, 0, sizeof(*board));
-	board->board = iface->index;
-	board->flags = omx_iface_flags(iface);
-	board->mac = iface->mac;
-	board->mtu = min(dev->mtu, OMX_MTU_MAX);
-	board->numa_node = dev_to_node(&dev->dev);
-	board->endpoints_open = bitmap_weight(iface->endpoints_open, OMX_ENDPOINT_MAX);
-	board->peers = READ_ONCE(iface->peers.count);
-	strscpy(board->ifname, dev->name, sizeof(board->ifname));
-	strscpy(board->drivername, driver_name(dev), sizeof(board->drivername));
-	omx_iface_copy_name(iface, board->name);
+	memset(abi_board, 0, sizeof(*abi_board));
+	abi_board->board = board->index;
+	abi_board->flags = omx_board_flags(board);
+	abi_board->mac = board->mac;
+	abi_board->mtu = min(dev->mtu, OMX_MTU_MAX);
+	abi_board->numa_node = dev_to_node(&dev->dev);
+	abi_board->endpoints_open = bitmap_weight(board->endpoints_open, OMX_ENDPOINT_MAX);
+	abi_board->peers = READ_ONCE(board->peers.count);
+	strscpy(abi_board->ifname, dev->name, sizeof(abi_board->ifname));
+	strscpy(abi_board->drivername, driver_name(dev), sizeof(abi_board->drivername));
+	omx_board_copy_name(board, abi_board->name);
 }
 
 int omx_query_board(struct net *net, void __user *arg)
 {
-	struct omx_ioc_board board;
-	struct omx_iface *iface;
+	struct omx_ioc_board abi_board;
+	struct omx_board *board;
 
-	if (copy_from_user(&board, arg, sizeof(board)))
+	if (copy_from_user(&abi_board, arg, sizeof(abi_board)))
 		return -EFAULT;
 	rtnl_lock();
-	iface = omx_iface_get(net, board.board);
-	if (iface)
-		describe_board(iface, &board);
+	board = omx_board_get(net, abi_board.board);
+	if (board)
+		describe_board(board, &abi_board);
 	rtnl_unlock();
-	if (!iface)
+	if (!board)
 		return -ENODEV;
-	omx_iface_put(iface);
-	return answer(arg, &board, sizeof(board));
+	omx_board_put(board);
+	return answer(arg, &abi_board, sizeof(abi_board));
 }
 
 int omx_query_board_name(struct net *net, void __user *arg)
 {
 	struct omx_ioc_board_name question;
-	struct omx_iface *iface;
+	struct omx_board *board;
 
 	if (!may_change(net))
 		return -EPERM;
@@ -111,47 +111,47 @@ int omx_query_board_name(struct net *net, void __user *arg)
 	    !omx_peer_name_is_valid(question.name,
 				    strnlen(question.name, sizeof(question.name))))
 		return -EINVAL;
-	iface = omx_iface_get(net, question.board);
-	if (!iface)
+	board = omx_board_get(net, question.board);
+	if (!board)
 		return -ENODEV;
-	omx_iface_rename(iface, question.name);
-	omx_iface_put(iface);
+	omx_board_rename(board, question.name);
+	omx_board_put(board);
 	return 0;
 }
 
 int omx_query_endpoint_info(struct net *net, void __user *arg)
 {
 	struct omx_ioc_endpoint_info info;
-	struct omx_iface *iface;
+	struct omx_board *board;
 
 	if (copy_from_user(&info, arg, sizeof(info)))
 		return -EFAULT;
 	if (info.reserved || info.endpoint >= OMX_ENDPOINT_MAX)
 		return -EINVAL;
-	iface = omx_iface_get(net, info.board);
-	if (!iface)
+	board = omx_board_get(net, info.board);
+	if (!board)
 		return -ENODEV;
 	info.endpoint = array_index_nospec(info.endpoint, OMX_ENDPOINT_MAX);
 	info.pid = 0;
 	memset(info.command, 0, sizeof(info.command));
-	omx_endpoint_describe(iface, info.endpoint, &info);
-	omx_iface_put(iface);
+	omx_endpoint_describe(board, info.endpoint, &info);
+	omx_board_put(board);
 	return answer(arg, &info, sizeof(info));
 }
 
 /* ---- counters ---- */
 
-static u64 value_of(struct omx_iface *iface, unsigned int counter)
+static u64 value_of(struct omx_board *board, unsigned int counter)
 {
 	switch (counter) {
 	case OMX_COUNTER_EXTENTS_NOW:
-		return atomic_long_read(&iface->extents);
+		return atomic_long_read(&board->extents);
 	case OMX_COUNTER_PAGES_PINNED_NOW:
-		return atomic_long_read(&iface->pages_pinned);
+		return atomic_long_read(&board->pages_pinned);
 	case OMX_COUNTER_PAGES_PINNED_PEAK:
-		return READ_ONCE(iface->pages_pinned_peak);
+		return READ_ONCE(board->pages_pinned_peak);
 	default:
-		return omx_counter_sum(iface->counters, counter);
+		return omx_counter_sum(board->counters, counter);
 	}
 }
 
@@ -159,18 +159,18 @@ int omx_query_counters(struct net *net, void __user *arg)
 {
 	struct omx_ioc_counters question;
 	u64 values[OMX_COUNTERS];
-	struct omx_iface *iface;
+	struct omx_board *board;
 	u32 count, i;
 
 	if (copy_from_user(&question, arg, sizeof(question)))
 		return -EFAULT;
-	iface = omx_iface_get(net, question.board);
-	if (!iface)
+	board = omx_board_get(net, question.board);
+	if (!board)
 		return -ENODEV;
 	count = min_t(u32, question.count, OMX_COUNTERS);
 	for (i = 0; i < count; i++)
-		values[i] = value_of(iface, i);
-	omx_iface_put(iface);
+		values[i] = value_of(board, i);
+	omx_board_put(board);
 	if (copy_to_user(u64_to_user_ptr(question.values), values,
 			 count * sizeof(values[0])))
 		return -EFAULT;
@@ -196,24 +196,24 @@ int omx_query_counter_label(struct net *net, void __user *arg)
 
 int omx_query_counters_clear(struct net *net, void __user *arg)
 {
-	struct omx_iface *iface;
-	u32 board;
+	struct omx_board *board;
+	u32 abi_board;
 
 	if (!may_change(net))
 		return -EPERM;
-	if (copy_from_user(&board, arg, sizeof(board)))
+	if (copy_from_user(&abi_board, arg, sizeof(abi_board)))
 		return -EFAULT;
-	iface = omx_iface_get(net, board);
-	if (!iface)
+	board = omx_board_get(net, abi_board);
+	if (!board)
 		return -ENODEV;
-	omx_counters_clear(iface->counters);
-	omx_iface_put(iface);
+	omx_counters_clear(board->counters);
+	omx_board_put(board);
 	return 0;
 }
 
 /* ---- peers ---- */
 
-typedef int (*peer_question)(struct omx_iface *iface, struct omx_ioc_peer *peer);
+typedef int (*peer_question)(struct omx_board *board, struct omx_ioc_peer *peer);
 
 static int read_peer(struct omx_ioc_peer *peer, void __user *arg)
 {
@@ -224,16 +224,16 @@ static int read_peer(struct omx_ioc_peer *peer, void __user *arg)
 	return 0;
 }
 
-static int query_one_board(struct net *net, u32 board, peer_question ask,
+static int query_one_board(struct net *net, u32 abi_board, peer_question ask,
 			   struct omx_ioc_peer *peer)
 {
-	struct omx_iface *iface = omx_iface_get(net, board);
+	struct omx_board *board = omx_board_get(net, abi_board);
 	int error;
 
-	if (!iface)
+	if (!board)
 		return -ENODEV;
-	error = ask(iface, peer);
-	omx_iface_put(iface);
+	error = ask(board, peer);
+	omx_board_put(board);
 	return error;
 }
 
@@ -242,10 +242,10 @@ static int query_boards(struct net *net, peer_question ask,
 			struct omx_ioc_peer *peer)
 {
 	int result = -ENODEV;
-	u32 board;
+	u32 abi_board;
 
-	for (board = 0; board < OMX_BOARD_MAX; board++) {
-		int error = query_one_board(net, board, ask, peer);
+	for (abi_board = 0; abi_board < OMX_BOARD_MAX; abi_board++) {
+		int error = query_one_board(net, abi_board, ask, peer);
 
 		if (!error)
 			return 0;
@@ -299,7 +299,7 @@ static bool can_be_added(const struct omx_ioc_peer *peer)
 int omx_query_peer_add(struct net *net, void __user *arg)
 {
 	struct omx_ioc_peer peer;
-	struct omx_iface *iface;
+	struct omx_board *board;
 	int error;
 
 	if (!may_change(net))
@@ -309,18 +309,18 @@ int omx_query_peer_add(struct net *net, void __user *arg)
 		return error;
 	if (!can_be_added(&peer))
 		return -EINVAL;
-	iface = omx_iface_get(net, peer.board);
-	if (!iface)
+	board = omx_board_get(net, peer.board);
+	if (!board)
 		return -ENODEV;
-	error = omx_peer_add(iface, &peer);
-	omx_iface_put(iface);
+	error = omx_peer_add(board, &peer);
+	omx_board_put(board);
 	return error;
 }
 
 int omx_query_peer_remove(struct net *net, void __user *arg)
 {
 	struct omx_ioc_peer peer;
-	struct omx_iface *iface;
+	struct omx_board *board;
 	int error;
 
 	if (!may_change(net))
@@ -328,10 +328,10 @@ int omx_query_peer_remove(struct net *net, void __user *arg)
 	error = read_peer(&peer, arg);
 	if (error)
 		return error;
-	iface = omx_iface_get(net, peer.board);
-	if (!iface)
+	board = omx_board_get(net, peer.board);
+	if (!board)
 		return -ENODEV;
-	error = omx_peer_remove(iface, peer.mac);
-	omx_iface_put(iface);
+	error = omx_peer_remove(board, peer.mac);
+	omx_board_put(board);
 	return error;
 }

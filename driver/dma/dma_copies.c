@@ -62,7 +62,7 @@ u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_
 		return 0;
 	number = omx_dma_start(&job, from, from_offset, cursor->page_offset, &copies->list);
 	if (!number) {
-		omx_count(copies->iface, DMA_REFUSED);
+		omx_count(copies->board, DMA_REFUSED);
 		return 0;
 	}
 	copies->last = number;
@@ -87,12 +87,12 @@ bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_region_curs
 		const struct omx_dma_job *job = &copy->job;
 
 		if (!copy->failed) {
-			omx_count(copies->iface, DMA_COPIED);
+			omx_count(copies->board, DMA_COPIED);
 		} else {
 			if (omx_region_fill(cursor, job->offset, job->skb, job->skb_offset,
 					    job->length, NULL))
 				break;
-			omx_count(copies->iface, DMA_FAILED);
+			omx_count(copies->board, DMA_FAILED);
 		}
 		omx_dma_release(copy);
 	}

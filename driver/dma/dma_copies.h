@@ -15,21 +15,21 @@
 
 #include "dma/dma.h"
 
-struct omx_iface;
+struct omx_board;
 struct omx_region_cursor;
 struct sk_buff;
 
 /* Of one pull, under its lock. */
 struct omx_dma_copies {
 	bool wanted;
-	struct omx_iface *iface;	/* counters */
+	struct omx_board *board;	/* counters */
 	struct list_head list;		/* not known to be right yet, in order */
 	u64 last;			/* number of the last one ever */
 };
 
-static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx_iface *iface)
+static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx_board *board)
 {
-	copies->iface = iface;
+	copies->board = board;
 	INIT_LIST_HEAD(&copies->list);
 }
 

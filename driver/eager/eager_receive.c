@@ -206,7 +206,7 @@ static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
 
 	if (!continues(partial, eager)) {
 		/* The peer does not keep its own rules: lose this message only. */
-		omx_count(ch->ep->iface, DROP_FRAGMENT);
+		omx_count(ch->ep->board, DROP_FRAGMENT);
 		omx_partial_drop(partial);
 		kfree_skb(skb);
 		return true;

@@ -93,12 +93,12 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 		goto put_channel;
 	error = -EMSGSIZE;
 	if (READ_ONCE(message.ch->announce_only) && omx_endpoint_can_announce(ep)) {
-		omx_count(ep->iface, SEND_ANNOUNCED);
+		omx_count(ep->board, SEND_ANNOUNCED);
 		goto put_channel;
 	}
 	error = -EAGAIN;
 	if (!omx_channel_may_send(message.ch, send.buffer.length)) {
-		omx_count(ep->iface, SEND_FULL);
+		omx_count(ep->board, SEND_FULL);
 		goto put_channel;
 	}
 	error = omx_buffer_start(&message.data, &send.buffer, ITER_SOURCE);

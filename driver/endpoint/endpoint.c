@@ -47,7 +47,7 @@ static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
 					       helper_timer);
 
 	if (is_urgent(ep) && !atomic_read(&ep->attending)) {
-		omx_count(ep->iface, HELPER_WAKEUP);
+		omx_count(ep->board, HELPER_WAKEUP);
 		WRITE_ONCE(ep->helper_due, true);
 		wake_up_interruptible(&ep->helper_wait);
 	}
@@ -141,42 +141,42 @@ static void endpoint_free(struct omx_endpoint *ep)
 }
 
 /* This endpoint, or the lowest free one; OMX_ENDPOINT_MAX: it is not free. */
-static u32 free_slot(const struct omx_iface *iface, u32 wanted)
+static u32 free_slot(const struct omx_board *board, u32 wanted)
 {
 	if (wanted == OMX_ANY)
-		return find_first_zero_bit(iface->endpoints_open, OMX_ENDPOINT_MAX);
-	return test_bit(wanted, iface->endpoints_open) ? OMX_ENDPOINT_MAX : wanted;
+		return find_first_zero_bit(board->endpoints_open, OMX_ENDPOINT_MAX);
+	return test_bit(wanted, board->endpoints_open) ? OMX_ENDPOINT_MAX : wanted;
 }
 
-static int take_slot(struct omx_iface *iface, struct omx_endpoint *ep, u32 wanted)
+static int take_slot(struct omx_board *board, struct omx_endpoint *ep, u32 wanted)
 {
 	int error = 0;
 	u32 i;
 
-	spin_lock_bh(&iface->endpoints_lock);
-	i = free_slot(iface, wanted);
-	if (iface->detaching) {
+	spin_lock_bh(&board->endpoints_lock);
+	i = free_slot(board, wanted);
+	if (board->detaching) {
 		error = -ENODEV;
 	} else if (i == OMX_ENDPOINT_MAX) {
 		error = -EBUSY;
 	} else {
 		ep->index = i;
-		ep->iface = iface;
-		__set_bit(i, iface->endpoints_open);
-		rcu_assign_pointer(iface->endpoints[i], ep);
+		ep->board = board;
+		__set_bit(i, board->endpoints_open);
+		rcu_assign_pointer(board->endpoints[i], ep);
 	}
-	spin_unlock_bh(&iface->endpoints_lock);
+	spin_unlock_bh(&board->endpoints_lock);
 	return error;
 }
 
 static void publish_board(struct omx_endpoint *ep)
 {
-	struct omx_iface *iface = ep->iface;
+	struct omx_board *board = ep->board;
 
 	rcu_read_lock();
-	if (!READ_ONCE(iface->detaching)) {
-		WRITE_ONCE(ep->ring.kernel->kboard_flags, omx_iface_flags(iface));
-		WRITE_ONCE(ep->ring.kernel->kboard_mtu, READ_ONCE(iface->dev->mtu));
+	if (!READ_ONCE(board->detaching)) {
+		WRITE_ONCE(ep->ring.kernel->kboard_flags, omx_board_flags(board));
+		WRITE_ONCE(ep->ring.kernel->kboard_mtu, READ_ONCE(board->dev->mtu));
 	} else {
 		WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
 	}
@@ -184,16 +184,16 @@ static void publish_board(struct omx_endpoint *ep)
 }
 
 /* On success the endpoint keeps the reference on the interface. */
-static int attach_to(struct omx_endpoint *ep, u32 board, u32 endpoint)
+static int attach_to(struct omx_endpoint *ep, u32 board_index, u32 endpoint)
 {
-	struct omx_iface *iface = omx_iface_get(ep->net, board);
+	struct omx_board *board = omx_board_get(ep->net, board_index);
 	int error;
 
-	if (!iface)
+	if (!board)
 		return -ENODEV;
-	error = take_slot(iface, ep, endpoint);
+	error = take_slot(board, ep, endpoint);
 	if (error)
-		omx_iface_put(iface);
+		omx_board_put(board);
 	return error;
 }
 
@@ -203,24 +203,24 @@ static int attach_to(struct omx_endpoint *ep, u32 board, u32 endpoint)
  */
 static int best_board(struct net *net, u32 endpoint)
 {
-	u32 board, lowest = OMX_ENDPOINT_MAX;
+	u32 board_index, lowest = OMX_ENDPOINT_MAX;
 	int best = -ENODEV;
 
-	for (board = 0; board < OMX_BOARD_MAX; board++) {
-		struct omx_iface *iface = omx_iface_get(net, board);
+	for (board_index = 0; board_index < OMX_BOARD_MAX; board_index++) {
+		struct omx_board *board = omx_board_get(net, board_index);
 		u32 i;
 
-		if (!iface)
+		if (!board)
 			continue;
 		/* A glance: take_slot() looks again under the lock. */
-		i = READ_ONCE(iface->detaching) ? OMX_ENDPOINT_MAX :
-						  free_slot(iface, endpoint);
-		omx_iface_put(iface);
+		i = READ_ONCE(board->detaching) ? OMX_ENDPOINT_MAX :
+						  free_slot(board, endpoint);
+		omx_board_put(board);
 		if (best == -ENODEV)
 			best = -EBUSY;
 		if (i < lowest) {
 			lowest = i;
-			best = board;
+			best = board_index;
 		}
 	}
 	return best;
@@ -228,14 +228,14 @@ static int best_board(struct net *net, u32 endpoint)
 
 static int attach_anywhere(struct omx_endpoint *ep, u32 endpoint)
 {
-	int board, error;
+	int board_index, error;
 
 	/* Somebody may take the endpoint, or the board may go, in between. */
 	do {
-		board = best_board(ep->net, endpoint);
-		if (board < 0)
-			return board;
-		error = attach_to(ep, board, endpoint);
+		board_index = best_board(ep->net, endpoint);
+		if (board_index < 0)
+			return board_index;
+		error = attach_to(ep, board_index, endpoint);
 	} while (error == -EBUSY || error == -ENODEV);
 	return error;
 }
@@ -262,43 +262,43 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 	}
 	/* Before it can be destroyed: who reads the log counts both. */
 	pr_debug("endpoint %u created\n", ep->index);
-	ep->space = omx_space_create(ep->iface, NULL, false);
+	ep->space = omx_space_create(ep->board, NULL, false);
 	if (!ep->space) {
 		omx_endpoint_close(ep);
 		/* Registering a notifier gives in to signals. */
 		return ERR_PTR(signal_pending(current) ? -EINTR : -ENOMEM);
 	}
 	publish_board(ep);
-	open->board = ep->iface->index;
+	open->board = ep->board->index;
 	open->endpoint = ep->index;
 	open->session = ep->session;
 	open->ring_slots = OMX_RING_SLOTS;
-	open->mac = ep->iface->mac;
+	open->mac = ep->board->mac;
 	return ep;
 }
 
 /* ---- close ---- */
 
 /* No frame finds it any more once a grace period has passed. */
-static void make_dead(struct omx_iface *iface, struct omx_endpoint *ep, u8 status)
+static void make_dead(struct omx_board *board, struct omx_endpoint *ep, u8 status)
 {
-	lockdep_assert_held(&iface->endpoints_lock);
-	if (rcu_access_pointer(iface->endpoints[ep->index]) != ep)
+	lockdep_assert_held(&board->endpoints_lock);
+	if (rcu_access_pointer(board->endpoints[ep->index]) != ep)
 		return;
-	RCU_INIT_POINTER(iface->endpoints[ep->index], NULL);
-	__clear_bit(ep->index, iface->endpoints_open);
+	RCU_INIT_POINTER(board->endpoints[ep->index], NULL);
+	__clear_bit(ep->index, board->endpoints_open);
 	WRITE_ONCE(ep->dead, status);
 }
 
 void omx_endpoint_close(struct omx_endpoint *ep)
 {
-	struct omx_iface *iface = ep->iface;
+	struct omx_board *board = ep->board;
 	u32 index = ep->index;
 
 	omx_channels_linger(ep);
-	spin_lock_bh(&iface->endpoints_lock);
-	make_dead(iface, ep, OMX_STATUS_CLOSED);
-	spin_unlock_bh(&iface->endpoints_lock);
+	spin_lock_bh(&board->endpoints_lock);
+	make_dead(board, ep, OMX_STATUS_CLOSED);
+	spin_unlock_bh(&board->endpoints_lock);
 	omx_channels_say_closed(ep);
 	omx_budget_stop(&ep->budget);
 	synchronize_net();
@@ -315,27 +315,27 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_messages_destroy(ep);
 	omx_regions_destroy(ep);
 	endpoint_free(ep);
-	omx_iface_put(iface);
+	omx_board_put(board);
 	pr_debug("endpoint %u destroyed\n", index);
 }
 
-void omx_endpoints_detach(struct omx_iface *iface)
+void omx_endpoints_detach(struct omx_board *board)
 {
 	struct omx_endpoint *ep;
 	u32 i;
 
-	for_each_set_bit(i, iface->endpoints_open, OMX_ENDPOINT_MAX) {
-		spin_lock_bh(&iface->endpoints_lock);
-		ep = rcu_dereference_protected(iface->endpoints[i],
-				lockdep_is_held(&iface->endpoints_lock));
+	for_each_set_bit(i, board->endpoints_open, OMX_ENDPOINT_MAX) {
+		spin_lock_bh(&board->endpoints_lock);
+		ep = rcu_dereference_protected(board->endpoints[i],
+				lockdep_is_held(&board->endpoints_lock));
 		if (ep) {
-			make_dead(iface, ep, OMX_STATUS_BOARD_REMOVED);
+			make_dead(board, ep, OMX_STATUS_BOARD_REMOVED);
 			WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
 			ep->board_completion.event.status = OMX_STATUS_BOARD_REMOVED;
 			omx_endpoint_post(ep, &ep->board_completion);
 			wake_up_all(&ep->helper_wait);
 		}
-		spin_unlock_bh(&iface->endpoints_lock);
+		spin_unlock_bh(&board->endpoints_lock);
 	}
 }
 
@@ -346,42 +346,42 @@ bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
 {
 	if (likely(omx_budget_has_room(&ep->budget, use)) || !READ_ONCE(table->count))
 		return true;
-	omx_count(ep->iface, USER_MEMORY);
+	omx_count(ep->board, USER_MEMORY);
 	return false;
 }
 
-struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index)
+struct omx_endpoint *omx_endpoint_find(struct omx_board *board, u16 index)
 {
 	if (index >= OMX_ENDPOINT_MAX)
 		return NULL;
-	return rcu_dereference(iface->endpoints[index]);
+	return rcu_dereference(board->endpoints[index]);
 }
 
-void omx_endpoint_describe(struct omx_iface *iface, u32 index,
+void omx_endpoint_describe(struct omx_board *board, u32 index,
 			   struct omx_ioc_endpoint_info *info)
 {
 	struct omx_endpoint *ep;
 
 	if (index >= OMX_ENDPOINT_MAX)
 		return;
-	spin_lock_bh(&iface->endpoints_lock);
-	ep = rcu_dereference_protected(iface->endpoints[index],
-				lockdep_is_held(&iface->endpoints_lock));
+	spin_lock_bh(&board->endpoints_lock);
+	ep = rcu_dereference_protected(board->endpoints[index],
+				lockdep_is_held(&board->endpoints_lock));
 	if (ep) {
 		info->pid = pid_vnr(ep->owner);
 		strscpy(info->command, ep->command, sizeof(info->command));
 	}
-	spin_unlock_bh(&iface->endpoints_lock);
+	spin_unlock_bh(&board->endpoints_lock);
 }
 
-void omx_endpoints_board_changed(struct omx_iface *iface)
+void omx_endpoints_board_changed(struct omx_board *board)
 {
 	struct omx_endpoint *ep;
 	u32 i;
 
 	rcu_read_lock();
-	for_each_set_bit(i, iface->endpoints_open, OMX_ENDPOINT_MAX) {
-		ep = rcu_dereference(iface->endpoints[i]);
+	for_each_set_bit(i, board->endpoints_open, OMX_ENDPOINT_MAX) {
+		ep = rcu_dereference(board->endpoints[i]);
 		if (!ep)
 			continue;
 		publish_board(ep);
@@ -428,7 +428,7 @@ void omx_endpoint_leave(struct omx_endpoint *ep)
 void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completion)
 {
 	if (omx_ring_post(&ep->ring, completion))
-		omx_count(ep->iface, RING_BACKLOG);
+		omx_count(ep->board, RING_BACKLOG);
 	omx_endpoint_notify(ep);
 }
 

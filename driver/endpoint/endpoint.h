@@ -37,7 +37,7 @@
 #include "endpoint/table.h"
 #include "omx_abi.h"
 
-struct omx_iface;
+struct omx_board;
 struct omx_space;
 struct pid;
 
@@ -49,7 +49,7 @@ struct pid;
 
 struct omx_endpoint {
 	struct net *net;
-	struct omx_iface *iface;	/* referenced */
+	struct omx_board *board;	/* referenced */
 	u32 index;
 	u32 session;
 	u32 key;
@@ -95,10 +95,10 @@ void omx_endpoint_close(struct omx_endpoint *ep);
 long omx_endpoint_wait(struct omx_endpoint *ep, void __user *arg);
 long omx_endpoint_wakeup(struct omx_endpoint *ep);
 long omx_endpoint_kick(struct omx_endpoint *ep);
-void omx_endpoint_describe(struct omx_iface *iface, u32 index,
+void omx_endpoint_describe(struct omx_board *board, u32 index,
 			   struct omx_ioc_endpoint_info *info);
 /* The interface goes: all its endpoints die.  rtnl may be held. */
-void omx_endpoints_detach(struct omx_iface *iface);
+void omx_endpoints_detach(struct omx_board *board);
 
 /*
  * May a request begin that this table numbers?  One always may, whatever others
@@ -109,9 +109,9 @@ bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
 
 /* ---- any context ---- */
 /* Flags or MTU of the interface changed. */
-void omx_endpoints_board_changed(struct omx_iface *iface);
+void omx_endpoints_board_changed(struct omx_board *board);
 /* RCU read lock held. */
-struct omx_endpoint *omx_endpoint_find(struct omx_iface *iface, u16 index);
+struct omx_endpoint *omx_endpoint_find(struct omx_board *board, u16 index);
 /* Something was appended to the ring. */
 void omx_endpoint_notify(struct omx_endpoint *ep);
 /* ... and the transfer stops until the program, or its helper, has seen it. */

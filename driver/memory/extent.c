@@ -26,7 +26,7 @@ static void count_unpins(struct omx_space *space, unsigned int pages)
 {
 	atomic64_sub(pages, &space->mm->pinned_vm);
 	omx_lru_unpinned(pages);
-	atomic_long_sub(pages, &space->iface->pages_pinned);
+	atomic_long_sub(pages, &space->board->pages_pinned);
 }
 
 /* Under extent->lock. */
@@ -74,7 +74,7 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 	}
 	extent->present -= dropped;
 	extent->generation++;
-	this_cpu_add(extent->space->iface->counters->value[cause], stale);
+	this_cpu_add(extent->space->board->counters->value[cause], stale);
 	if (stale)
 		want_tidy(extent, 0);
 	else if (dropped && !extent->present)
@@ -82,22 +82,22 @@ static unsigned int forget(struct omx_extent *extent, unsigned int first,
 	return dropped;
 }
 
-static void count_invalidation(struct omx_iface *iface,
+static void count_invalidation(struct omx_board *board,
 			       const struct mmu_notifier_range *range)
 {
 	switch (range->event) {
 	case MMU_NOTIFY_UNMAP:
-		omx_count(iface, INVALIDATE_UNMAP);
+		omx_count(board, INVALIDATE_UNMAP);
 		break;
 	case MMU_NOTIFY_PROTECTION_VMA:
 	case MMU_NOTIFY_PROTECTION_PAGE:
-		omx_count(iface, INVALIDATE_PROTECT);
+		omx_count(board, INVALIDATE_PROTECT);
 		break;
 	case MMU_NOTIFY_RELEASE:
-		omx_count(iface, INVALIDATE_EXIT);
+		omx_count(board, INVALIDATE_EXIT);
 		break;
 	default:	/* discarded, copied on write, migrated, swapped out, merged ... */
-		omx_count(iface, INVALIDATE_CLEAR);
+		omx_count(board, INVALIDATE_CLEAR);
 	}
 }
 
@@ -122,8 +122,8 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	spin_unlock_bh(&extent->lock);
 	if (dropped) {
 		trace_omx_invalidate(extent->space, range, dropped);
-		count_invalidation(extent->space->iface, range);
-		omx_count_add(extent->space->iface, PAGES_INVALIDATED, dropped);
+		count_invalidation(extent->space->board, range);
+		omx_count_add(extent->space->board, PAGES_INVALIDATED, dropped);
 	}
 	return true;
 }
@@ -186,8 +186,8 @@ static struct omx_extent *extent_create(struct omx_space *space, u64 address)
 	}
 	list_add_tail(&extent->in_space, &space->all);
 	omx_lru_add(extent);
-	atomic_long_inc(&space->iface->extents);
-	omx_count(space->iface, EXTENT_MADE);
+	atomic_long_inc(&space->board->extents);
+	omx_count(space->board, EXTENT_MADE);
 	return extent;
 }
 
@@ -274,7 +274,7 @@ static void extent_erase(struct omx_extent *extent)
 	forget(extent, 0, OMX_EXTENT_PAGES - 1, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
 	omx_lru_remove(extent);
-	atomic_long_dec(&space->iface->extents);
+	atomic_long_dec(&space->board->extents);
 	mmu_interval_notifier_remove(&extent->notifier);
 	unpin_stale(extent);
 	omx_extent_put(extent);
@@ -331,7 +331,7 @@ static void space_release(struct work_struct *work)
 	omx_young_unregister(space);
 	mmdrop(space->mm);
 	omx_pager_put(space->pager);
-	omx_iface_put(space->iface);
+	omx_board_put(space->board);
 	mutex_destroy(&space->lock);
 	kfree(space);
 }
@@ -356,7 +356,7 @@ put_share:
 	return -ENOMEM;
 }
 
-struct omx_space *omx_space_create(struct omx_iface *iface,
+struct omx_space *omx_space_create(struct omx_board *board,
 				   const struct omx_space *other, bool permanent)
 {
 	struct omx_space *space = kzalloc(sizeof(*space), GFP_KERNEL_ACCOUNT);
@@ -380,8 +380,8 @@ struct omx_space *omx_space_create(struct omx_iface *iface,
 		return NULL;
 	}
 	mmgrab(space->mm);
-	kref_get(&iface->ref);
-	space->iface = iface;
+	kref_get(&board->ref);
+	space->board = board;
 	return space;
 }
 

@@ -34,7 +34,7 @@
 #include <linux/xarray.h>
 
 struct omx_pager;
-struct omx_iface;
+struct omx_board;
 struct omx_program;
 
 #define OMX_EXTENT_PAGES	64
@@ -75,7 +75,7 @@ struct omx_space {
 	refcount_t ref;
 	struct mm_struct *mm;		/* mm_count held */
 	struct mmu_notifier young;	/* asks for what is in use */
-	struct omx_iface *iface;	/* referenced: counters */
+	struct omx_board *board;	/* referenced: counters */
 	struct omx_pager *pager;	/* referenced: who pages in */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* not to be given up for others */
@@ -97,7 +97,7 @@ struct omx_space {
  * Of the current program.  Pages in by the share of `other`, one of the same
  * endpoint, if that is not NULL.  NULL: out of memory.
  */
-struct omx_space *omx_space_create(struct omx_iface *iface,
+struct omx_space *omx_space_create(struct omx_board *board,
 				   const struct omx_space *other, bool permanent);
 
 /* How omx_space_page_in() does it. */

@@ -55,7 +55,7 @@ static unsigned long new_flags(const struct wanted *wanted)
 static void count_ahead(const struct wanted *wanted, unsigned int pages)
 {
 	if (wanted->how & OMX_PAGES_AHEAD)
-		omx_count_add(wanted->extent->space->iface, PAGES_AHEAD, pages);
+		omx_count_add(wanted->extent->space->board, PAGES_AHEAD, pages);
 }
 
 /* The first one that is not there; count: all are. */
@@ -107,7 +107,7 @@ void omx_extent_use(struct omx_extent *extent, unsigned int i)
 {
 	extent->entry[i] &= ~OMX_ENTRY_AHEAD;
 	extent_link_contiguous(extent, i, 1);
-	omx_count(extent->space->iface, PAGES_AHEAD_USED);
+	omx_count(extent->space->board, PAGES_AHEAD_USED);
 }
 
 /* ---- pages that the program itself supplies ---- */
@@ -298,18 +298,18 @@ static int translate(const struct wanted *wanted, unsigned int faulted)
 static void count_faults(const struct wanted *wanted, unsigned int from,
 			 unsigned int got, unsigned int major)
 {
-	struct omx_iface *iface = wanted->extent->space->iface;
+	struct omx_board *board = wanted->extent->space->board;
 	unsigned int faults = 0, i;
 
 	for (i = from; i < from + got; i++)
 		faults += !is_there(wanted, i);
 	major = min(major, faults);
 	if (wanted->how & OMX_PAGES_WRITE) {
-		omx_count_add(iface, FAULT_MINOR_DESTINATION, faults - major);
-		omx_count_add(iface, FAULT_MAJOR_DESTINATION, major);
+		omx_count_add(board, FAULT_MINOR_DESTINATION, faults - major);
+		omx_count_add(board, FAULT_MAJOR_DESTINATION, major);
 	} else {
-		omx_count_add(iface, FAULT_MINOR_SOURCE, faults - major);
-		omx_count_add(iface, FAULT_MAJOR_SOURCE, major);
+		omx_count_add(board, FAULT_MINOR_SOURCE, faults - major);
+		omx_count_add(board, FAULT_MAJOR_SOURCE, major);
 	}
 }
 
@@ -447,14 +447,14 @@ static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
 	return count - left;
 }
 
-static void count_pins(struct omx_iface *iface, unsigned int pages)
+static void count_pins(struct omx_board *board, unsigned int pages)
 {
-	long now = atomic_long_add_return(pages, &iface->pages_pinned);
+	long now = atomic_long_add_return(pages, &board->pages_pinned);
 
-	omx_count_add(iface, PAGES_PINNED, pages);
+	omx_count_add(board, PAGES_PINNED, pages);
 	/* A statistic: of two at once the lower one may win. */
-	if (now > READ_ONCE(iface->pages_pinned_peak))
-		WRITE_ONCE(iface->pages_pinned_peak, now);
+	if (now > READ_ONCE(board->pages_pinned_peak))
+		WRITE_ONCE(board->pages_pinned_peak, now);
 }
 
 static int pin(const struct wanted *wanted, unsigned int from)
@@ -481,7 +481,7 @@ static int pin(const struct wanted *wanted, unsigned int from)
 	account_back(space, count - installed);
 	if (installed) {
 		omx_lru_pins_changed(extent);
-		count_pins(space->iface, installed);
+		count_pins(space->board, installed);
 		trace_omx_pin(space, address_of(wanted, from), installed);
 	}
 	return got < 0 ? got : installed ? 0 : -EAGAIN;

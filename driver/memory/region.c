@@ -78,7 +78,7 @@ static struct omx_space *space_for(struct omx_endpoint *ep, u8 mode)
 		return ERR_PTR(-EFAULT);
 	if (!is_pinned_mode(mode))
 		return omx_space_ref(ep->space);
-	return omx_space_create(ep->iface, ep->space, mode == OMX_PERMANENT) ?:
+	return omx_space_create(ep->board, ep->space, mode == OMX_PERMANENT) ?:
 	       ERR_PTR(-ENOMEM);
 }
 
@@ -324,7 +324,7 @@ int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 		return 0;
 	error = omx_region_page_in(region, 0, length, access);
 	if (error)
-		omx_count(region->space->iface, REGION_FAULT);
+		omx_count(region->space->board, REGION_FAULT);
 	return error;
 }
 

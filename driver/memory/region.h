@@ -18,7 +18,7 @@
 
 struct omx_dma_copies;
 struct omx_endpoint;
-struct omx_iface;
+struct omx_board;
 
 struct omx_region_segment {
 	u64 offset;			/* of its first byte in the region */

@@ -25,7 +25,7 @@
 #include "omx_wire.h"
 
 struct omx_net {
-	struct omx_iface __rcu *boards[OMX_BOARD_MAX];
+	struct omx_board __rcu *boards[OMX_BOARD_MAX];
 	bool automatic;		/* "all": attach whatever is suitable and comes up */
 };
 
@@ -40,34 +40,34 @@ static struct omx_net *omx_net_of(struct net *net)
 
 /* ---- the table ---- */
 
-static struct omx_iface *board_at(struct omx_net *on, u32 index)
+static struct omx_board *board_at(struct omx_net *on, u32 index)
 {
 	return rcu_dereference_rtnl(on->boards[index]);
 }
 
-static struct omx_iface *board_of(struct omx_net *on, const struct net_device *dev)
+static struct omx_board *board_of(struct omx_net *on, const struct net_device *dev)
 {
-	struct omx_iface *iface;
+	struct omx_board *board;
 	u32 i;
 
 	ASSERT_RTNL();
 	for (i = 0; i < OMX_BOARD_MAX; i++) {
-		iface = board_at(on, i);
-		if (iface && iface->dev == dev)
-			return iface;
+		board = board_at(on, i);
+		if (board && board->dev == dev)
+			return board;
 	}
 	return NULL;
 }
 
-static struct omx_iface *board_with_mac(struct omx_net *on, u64 mac)
+static struct omx_board *board_with_mac(struct omx_net *on, u64 mac)
 {
-	struct omx_iface *iface;
+	struct omx_board *board;
 	u32 i;
 
 	for (i = 0; i < OMX_BOARD_MAX; i++) {
-		iface = board_at(on, i);
-		if (iface && iface->mac == mac)
-			return iface;
+		board = board_at(on, i);
+		if (board && board->mac == mac)
+			return board;
 	}
 	return NULL;
 }
@@ -83,66 +83,66 @@ static int lowest_free_index(struct omx_net *on)
 	return -ENOSPC;
 }
 
-struct omx_iface *omx_iface_get(struct net *net, u32 index)
+struct omx_board *omx_board_get(struct net *net, u32 index)
 {
-	struct omx_iface *iface;
+	struct omx_board *board;
 
 	if (index >= OMX_BOARD_MAX)
 		return NULL;
 	index = array_index_nospec(index, OMX_BOARD_MAX);
 
 	rcu_read_lock();
-	iface = board_at(omx_net_of(net), index);
-	if (iface && !kref_get_unless_zero(&iface->ref))
-		iface = NULL;
+	board = board_at(omx_net_of(net), index);
+	if (board && !kref_get_unless_zero(&board->ref))
+		board = NULL;
 	rcu_read_unlock();
-	return iface;
+	return board;
 }
 
-struct omx_iface *omx_iface_get_by_mac(struct net *net, u64 mac)
+struct omx_board *omx_board_get_by_mac(struct net *net, u64 mac)
 {
-	struct omx_iface *iface;
+	struct omx_board *board;
 
 	rcu_read_lock();
-	iface = board_with_mac(omx_net_of(net), mac);
-	if (iface && !kref_get_unless_zero(&iface->ref))
-		iface = NULL;
+	board = board_with_mac(omx_net_of(net), mac);
+	if (board && !kref_get_unless_zero(&board->ref))
+		board = NULL;
 	rcu_read_unlock();
-	return iface;
+	return board;
 }
 
-bool omx_iface_mac_is_local(struct net *net, u64 mac)
+bool omx_board_mac_is_local(struct net *net, u64 mac)
 {
 	return board_with_mac(omx_net_of(net), mac);
 }
 
-u32 omx_iface_flags(const struct omx_iface *iface)
+u32 omx_board_flags(const struct omx_board *board)
 {
-	const struct net_device *dev = iface->dev;
+	const struct net_device *dev = board->dev;
 	u32 flags = 0;
 
 	if (netif_running(dev) && netif_carrier_ok(dev))
 		flags |= OMX_BOARD_UP;
-	if (READ_ONCE(iface->automatic))
+	if (READ_ONCE(board->automatic))
 		flags |= OMX_BOARD_AUTO;
 	return flags;
 }
 
 /* ---- names ---- */
 
-void omx_iface_copy_name(struct omx_iface *iface, char name[OMX_NAME_LEN])
+void omx_board_copy_name(struct omx_board *board, char name[OMX_NAME_LEN])
 {
-	spin_lock_bh(&iface->name_lock);
-	memcpy(name, iface->name, OMX_NAME_LEN);
-	spin_unlock_bh(&iface->name_lock);
+	spin_lock_bh(&board->name_lock);
+	memcpy(name, board->name, OMX_NAME_LEN);
+	spin_unlock_bh(&board->name_lock);
 }
 
-void omx_iface_rename(struct omx_iface *iface, const char *name)
+void omx_board_rename(struct omx_board *board, const char *name)
 {
-	spin_lock_bh(&iface->name_lock);
-	strscpy_pad(iface->name, name, sizeof(iface->name));
-	spin_unlock_bh(&iface->name_lock);
-	omx_peers_changed(iface);
+	spin_lock_bh(&board->name_lock);
+	strscpy_pad(board->name, name, sizeof(board->name));
+	spin_unlock_bh(&board->name_lock);
+	omx_peers_changed(board);
 }
 
 /*
@@ -156,7 +156,7 @@ static const char *node_name(void)
 }
 
 /* Peers refuse a bad name, so a host that has one gets a similar name. */
-static void set_default_name(struct omx_iface *iface)
+static void set_default_name(struct omx_board *board)
 {
 	char node[__NEW_UTS_LEN + 1];
 	size_t i;
@@ -165,63 +165,63 @@ static void set_default_name(struct omx_iface *iface)
 	for (i = 0; node[i]; i++)
 		if (!omx_peer_name_is_valid(&node[i], 1))
 			node[i] = '_';
-	snprintf(iface->name, sizeof(iface->name), "%s:%u",
-		 *node ? node : "localhost", iface->index);
+	snprintf(board->name, sizeof(board->name), "%s:%u",
+		 *node ? node : "localhost", board->index);
 }
 
 /* ---- lifetime ---- */
 
-static void iface_free_rcu(struct rcu_head *rcu)
+static void board_free_rcu(struct rcu_head *rcu)
 {
-	struct omx_iface *iface = container_of(rcu, struct omx_iface, rcu);
+	struct omx_board *board = container_of(rcu, struct omx_board, rcu);
 
-	free_percpu(iface->counters);
-	kvfree(iface);
+	free_percpu(board->counters);
+	kvfree(board);
 }
 
 /* Readers of the table may still look at what they could not get. */
-static void iface_release(struct kref *ref)
+static void board_release(struct kref *ref)
 {
-	struct omx_iface *iface = container_of(ref, struct omx_iface, ref);
+	struct omx_board *board = container_of(ref, struct omx_board, ref);
 
-	call_rcu(&iface->rcu, iface_free_rcu);
+	call_rcu(&board->rcu, board_free_rcu);
 }
 
-void omx_iface_put(struct omx_iface *iface)
+void omx_board_put(struct omx_board *board)
 {
-	kref_put(&iface->ref, iface_release);
+	kref_put(&board->ref, board_release);
 }
 
-static struct omx_iface *iface_alloc(struct net_device *dev, u32 index,
+static struct omx_board *board_alloc(struct net_device *dev, u32 index,
 				     bool automatic)
 {
-	struct omx_iface *iface = kvzalloc(sizeof(*iface), GFP_KERNEL);
+	struct omx_board *board = kvzalloc(sizeof(*board), GFP_KERNEL);
 
-	if (!iface)
+	if (!board)
 		return NULL;
-	iface->counters = alloc_percpu(struct omx_counters);
-	if (!iface->counters) {
-		kvfree(iface);
+	board->counters = alloc_percpu(struct omx_counters);
+	if (!board->counters) {
+		kvfree(board);
 		return NULL;
 	}
-	kref_init(&iface->ref);
-	spin_lock_init(&iface->name_lock);
-	spin_lock_init(&iface->endpoints_lock);
-	spin_lock_init(&iface->pulls.lock);
-	INIT_LIST_HEAD(&iface->pulls.waiting);
-	iface->index = index;
-	iface->boot = get_random_u32();
-	iface->automatic = automatic;
-	iface->mac = omx_mac_read(dev->dev_addr);
-	iface->dev = dev;
-	netdev_hold(dev, &iface->dev_tracker, GFP_KERNEL);
-	iface->packet_type.type = htons(omx_ethertype);
-	iface->packet_type.dev = dev;
-	iface->packet_type.func = omx_receive;
-	iface->packet_type.af_packet_priv = iface;
-	set_default_name(iface);
-	omx_peers_init(iface);
-	return iface;
+	kref_init(&board->ref);
+	spin_lock_init(&board->name_lock);
+	spin_lock_init(&board->endpoints_lock);
+	spin_lock_init(&board->pulls.lock);
+	INIT_LIST_HEAD(&board->pulls.waiting);
+	board->index = index;
+	board->boot = get_random_u32();
+	board->automatic = automatic;
+	board->mac = omx_mac_read(dev->dev_addr);
+	board->dev = dev;
+	netdev_hold(dev, &board->dev_tracker, GFP_KERNEL);
+	board->packet_type.type = htons(omx_ethertype);
+	board->packet_type.dev = dev;
+	board->packet_type.func = omx_receive;
+	board->packet_type.af_packet_priv = board;
+	set_default_name(board);
+	omx_peers_init(board);
+	return board;
 }
 
 /* ---- attach ---- */
@@ -260,7 +260,7 @@ static int check_attachable(struct omx_net *on, struct net_device *dev)
 static int attach(struct net_device *dev, bool automatic)
 {
 	struct omx_net *on = omx_net_of(dev_net(dev));
-	struct omx_iface *iface;
+	struct omx_board *board;
 	int index, error;
 
 	ASSERT_RTNL();
@@ -270,14 +270,14 @@ static int attach(struct net_device *dev, bool automatic)
 	index = lowest_free_index(on);
 	if (index < 0)
 		return index;
-	iface = iface_alloc(dev, index, automatic);
-	if (!iface)
+	board = board_alloc(dev, index, automatic);
+	if (!board)
 		return -ENOMEM;
 
-	rcu_assign_pointer(on->boards[index], iface);
-	dev_add_pack(&iface->packet_type);
+	rcu_assign_pointer(on->boards[index], board);
+	dev_add_pack(&board->packet_type);
 	if (netif_running(dev))
-		omx_peers_resume(iface);
+		omx_peers_resume(board);
 	pr_info("board %u (%s) attached\n", index, netdev_name(dev));
 	return 0;
 }
@@ -333,21 +333,21 @@ static void attach_all(struct net *net)
 
 /* ---- detach ---- */
 
-static bool is_used(struct omx_iface *iface)
+static bool is_used(struct omx_board *board)
 {
-	return !bitmap_empty(iface->endpoints_open, OMX_ENDPOINT_MAX);
+	return !bitmap_empty(board->endpoints_open, OMX_ENDPOINT_MAX);
 }
 
 /* After this no endpoint opens here.  False: one is open, and may stay. */
-static bool begin_detach(struct omx_iface *iface, bool force)
+static bool begin_detach(struct omx_board *board, bool force)
 {
 	bool begun;
 
-	spin_lock_bh(&iface->endpoints_lock);
-	begun = force || !is_used(iface);
+	spin_lock_bh(&board->endpoints_lock);
+	begun = force || !is_used(board);
 	if (begun)
-		WRITE_ONCE(iface->detaching, true);
-	spin_unlock_bh(&iface->endpoints_lock);
+		WRITE_ONCE(board->detaching, true);
+	spin_unlock_bh(&board->endpoints_lock);
 	return begun;
 }
 
@@ -362,45 +362,45 @@ static bool begin_detach(struct omx_iface *iface, bool force)
  *    The same one ends whoever saw `detaching` false, in softirq or not: from
  *    there on nobody but us knows the device, and it is given back at once.
  *    An endpoint whose program does not close it cannot delay the unregistering
- *    of the device (netdev_wait_allrefs), it only keeps struct omx_iface;
+ *    of the device (netdev_wait_allrefs), it only keeps struct omx_board;
  *  - the peer table goes when no frame can look into it any more.
  */
-static int detach(struct omx_iface *iface, bool force)
+static int detach(struct omx_board *board, bool force)
 {
-	struct net_device *dev = iface->dev;
+	struct net_device *dev = board->dev;
 	struct omx_net *on = omx_net_of(dev_net(dev));
 
 	ASSERT_RTNL();
-	if (!force && is_used(iface))
+	if (!force && is_used(board))
 		return -EBUSY;
-	omx_peers_pause(iface);
-	if (!begin_detach(iface, force)) {
+	omx_peers_pause(board);
+	if (!begin_detach(board, force)) {
 		if (netif_running(dev))
-			omx_peers_resume(iface);
+			omx_peers_resume(board);
 		return -EBUSY;
 	}
-	RCU_INIT_POINTER(on->boards[iface->index], NULL);
-	omx_endpoints_detach(iface);
-	dev_remove_pack(&iface->packet_type);
-	omx_peers_stop(iface);
-	pr_info("board %u (%s) detached\n", iface->index, netdev_name(dev));
-	iface->dev = NULL;
-	netdev_put(dev, &iface->dev_tracker);
-	omx_iface_put(iface);
+	RCU_INIT_POINTER(on->boards[board->index], NULL);
+	omx_endpoints_detach(board);
+	dev_remove_pack(&board->packet_type);
+	omx_peers_stop(board);
+	pr_info("board %u (%s) detached\n", board->index, netdev_name(dev));
+	board->dev = NULL;
+	netdev_put(dev, &board->dev_tracker);
+	omx_board_put(board);
 	return 0;
 }
 
 static int detach_all(struct net *net)
 {
 	struct omx_net *on = omx_net_of(net);
-	struct omx_iface *iface;
+	struct omx_board *board;
 	int result = 0;
 	u32 i;
 
 	ASSERT_RTNL();
 	for (i = 0; i < OMX_BOARD_MAX; i++) {
-		iface = board_at(on, i);
-		if (iface && detach(iface, false))
+		board = board_at(on, i);
+		if (board && detach(board, false))
 			result = -EBUSY;
 	}
 	return result;
@@ -408,32 +408,32 @@ static int detach_all(struct net *net)
 
 /* ---- what the network tells us ---- */
 
-static void board_changed(struct omx_iface *iface)
+static void board_changed(struct omx_board *board)
 {
-	omx_peers_changed(iface);
-	omx_endpoints_board_changed(iface);
+	omx_peers_changed(board);
+	omx_endpoints_board_changed(board);
 }
 
 static void came_up(struct omx_net *on, struct net_device *dev)
 {
-	struct omx_iface *iface = board_of(on, dev);
+	struct omx_board *board = board_of(on, dev);
 
-	if (iface) {
-		omx_peers_resume(iface);
-		omx_endpoints_board_changed(iface);
+	if (board) {
+		omx_peers_resume(board);
+		omx_endpoints_board_changed(board);
 	} else if (on->automatic) {
 		attach_automatically(on, dev);
 	}
 }
 
 /* Peers and sessions know the board by its MAC: with another it is another. */
-static void attach_again(struct omx_iface *iface)
+static void attach_again(struct omx_board *board)
 {
-	struct net_device *dev = iface->dev;
-	bool automatic = iface->automatic;
+	struct net_device *dev = board->dev;
+	bool automatic = board->automatic;
 	int error;
 
-	detach(iface, true);
+	detach(board, true);
 	error = attach(dev, automatic);
 	if (error)
 		pr_notice("%s not attached with its new address: %s (error %d)\n",
@@ -443,10 +443,10 @@ static void attach_again(struct omx_iface *iface)
 /* Another board may have waited for the MAC that is free now. */
 static void address_changed(struct omx_net *on, struct net_device *dev)
 {
-	struct omx_iface *iface = board_of(on, dev);
+	struct omx_board *board = board_of(on, dev);
 
-	if (iface && iface->mac != omx_mac_read(dev->dev_addr))
-		attach_again(iface);
+	if (board && board->mac != omx_mac_read(dev->dev_addr))
+		attach_again(board);
 	attach_all(dev_net(dev));
 }
 
@@ -456,10 +456,10 @@ static void address_changed(struct omx_net *on, struct net_device *dev)
  */
 static void upper_changed(struct omx_net *on, struct net_device *dev)
 {
-	struct omx_iface *iface = board_of(on, dev);
+	struct omx_board *board = board_of(on, dev);
 
-	if (iface && iface->automatic && is_port(dev))
-		detach(iface, true);
+	if (board && board->automatic && is_port(dev))
+		detach(board, true);
 	attach_all(dev_net(dev));
 }
 
@@ -467,7 +467,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct omx_net *on = omx_net_of(dev_net(dev));
-	struct omx_iface *iface = board_of(on, dev);
+	struct omx_board *board = board_of(on, dev);
 
 	switch (event) {
 	case NETDEV_UP:
@@ -481,26 +481,26 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		break;
 	case NETDEV_NOTIFY_PEERS:
 		/* Such as a bond after a failover: switches learn from hellos. */
-		if (iface)
-			omx_peers_changed(iface);
+		if (board)
+			omx_peers_changed(board);
 		break;
 	case NETDEV_GOING_DOWN:
-		if (iface)
-			omx_peers_pause(iface);
+		if (board)
+			omx_peers_pause(board);
 		break;
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
-		if (iface)
-			board_changed(iface);
+		if (board)
+			board_changed(board);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
-		if (iface)
-			detach(iface, true);
+		if (board)
+			detach(board, true);
 		break;
 	case NETDEV_UNREGISTER:
-		if (iface)
-			detach(iface, true);
+		if (board)
+			detach(board, true);
 		/* Ours is also called when omx unregisters its notifier. */
 		if (dev->reg_state == NETREG_UNREGISTERING)
 			attach_all(dev_net(dev));
@@ -518,25 +518,25 @@ static struct notifier_block netdev_notifier = {
 static int attach_named(struct net *net, const char *name)
 {
 	struct net_device *dev = __dev_get_by_name(net, name);
-	struct omx_iface *iface;
+	struct omx_board *board;
 
 	if (!dev)
 		return -ENODEV;
-	iface = board_of(omx_net_of(net), dev);
-	if (!iface)
+	board = board_of(omx_net_of(net), dev);
+	if (!board)
 		return attach(dev, false);
-	WRITE_ONCE(iface->automatic, false);
+	WRITE_ONCE(board->automatic, false);
 	return 0;
 }
 
 static int detach_named(struct net *net, const char *name, bool force)
 {
 	struct net_device *dev = __dev_get_by_name(net, name);
-	struct omx_iface *iface = NULL;
+	struct omx_board *board = NULL;
 
 	if (dev)
-		iface = board_of(omx_net_of(net), dev);
-	return iface ? detach(iface, force) : -ENODEV;
+		board = board_of(omx_net_of(net), dev);
+	return board ? detach(board, force) : -ENODEV;
 }
 
 static int obey(struct net *net, const char *word)
@@ -560,7 +560,7 @@ static int obey(struct net *net, const char *word)
 }
 
 /* Goes on after a word that fails; the first error is returned. */
-int omx_iface_command(const char *words)
+int omx_boards_command(const char *words)
 {
 	struct net *net = current->nsproxy->net_ns;
 	char *copy = kstrdup(words, GFP_KERNEL);
@@ -583,20 +583,20 @@ int omx_iface_command(const char *words)
 	return result;
 }
 
-int omx_iface_list(char *buffer, size_t size)
+int omx_boards_list(char *buffer, size_t size)
 {
 	struct omx_net *on = omx_net_of(current->nsproxy->net_ns);
-	struct omx_iface *iface;
+	struct omx_board *board;
 	int length = 0;
 	u32 i;
 
 	rtnl_lock();
 	for (i = 0; i < OMX_BOARD_MAX; i++) {
-		iface = board_at(on, i);
-		if (iface)
+		board = board_at(on, i);
+		if (board)
 			length += scnprintf(buffer + length, size - length,
 					    "%s%s", length ? " " : "",
-					    netdev_name(iface->dev));
+					    netdev_name(board->dev));
 	}
 	rtnl_unlock();
 	length += scnprintf(buffer + length, size - length, "\n");
@@ -625,7 +625,7 @@ static struct pernet_operations omx_net_ops = {
 };
 
 /* Attaches nothing yet: no namespace is automatic before the first command. */
-int omx_iface_init(void)
+int omx_boards_init(void)
 {
 	int error = register_pernet_subsys(&omx_net_ops);
 
@@ -641,9 +641,9 @@ int omx_iface_init(void)
  * A notifier that is unregistered is told that every device goes, in all
  * namespaces, which detaches every board.
  */
-void omx_iface_exit(void)
+void omx_boards_exit(void)
 {
 	unregister_netdevice_notifier(&netdev_notifier);
 	unregister_pernet_subsys(&omx_net_ops);
-	rcu_barrier();		/* iface_free_rcu() is our code */
+	rcu_barrier();		/* board_free_rcu() is our code */
 }

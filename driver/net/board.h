@@ -34,7 +34,7 @@ struct omx_pull_scheduler {
 	atomic_t outstanding;		/* frames asked for and not here yet */
 };
 
-struct omx_iface {
+struct omx_board {
 	/*
 	 * For those who hold rtnl or, under RCU, have seen detaching false.
 	 * NULL once detached.
@@ -67,41 +67,41 @@ struct omx_iface {
 };
 
 /* ---- module init / exit ---- */
-int omx_iface_init(void);
-void omx_iface_exit(void);
+int omx_boards_init(void);
+void omx_boards_exit(void);
 
 /*
  * "all", "none", or words separated by spaces or commas: "eth0" and "+eth0"
  * attach, "-eth0" detaches if no endpoint is open there (-EBUSY), "--eth0"
  * detaches in any case.  Acts in the namespace of the caller.  Process context.
  */
-int omx_iface_command(const char *words);
+int omx_boards_command(const char *words);
 /* What is attached in the caller's namespace, for reading the parameter. */
-int omx_iface_list(char *buffer, size_t size);
+int omx_boards_list(char *buffer, size_t size);
 
 /* ---- process context ---- */
 /* Reference on the board with this index, or NULL. */
-struct omx_iface *omx_iface_get(struct net *net, u32 index);
+struct omx_board *omx_board_get(struct net *net, u32 index);
 /* The one with this MAC in the namespace, or NULL. */
-struct omx_iface *omx_iface_get_by_mac(struct net *net, u64 mac);
+struct omx_board *omx_board_get_by_mac(struct net *net, u64 mac);
 /* Also from timers and softirq. */
-void omx_iface_put(struct omx_iface *iface);
+void omx_board_put(struct omx_board *board);
 
 /* The name must be valid (omx_peer_name_is_valid). */
-void omx_iface_rename(struct omx_iface *iface, const char *name);
+void omx_board_rename(struct omx_board *board, const char *name);
 
 /* ---- any context ---- */
-void omx_iface_copy_name(struct omx_iface *iface, char name[OMX_NAME_LEN]);
+void omx_board_copy_name(struct omx_board *board, char name[OMX_NAME_LEN]);
 
 /* ---- any context, RCU read lock held, or rtnl ---- */
-bool omx_iface_mac_is_local(struct net *net, u64 mac);
+bool omx_board_mac_is_local(struct net *net, u64 mac);
 /* OMX_BOARD_UP ... as programs see them.  Not detaching. */
-u32 omx_iface_flags(const struct omx_iface *iface);
+u32 omx_board_flags(const struct omx_board *board);
 
-static inline bool omx_iface_has(const struct omx_iface *iface,
+static inline bool omx_board_has(const struct omx_board *board,
 				 netdev_features_t features)
 {
-	return !READ_ONCE(iface->detaching) && iface->dev->features & features;
+	return !READ_ONCE(board->detaching) && board->dev->features & features;
 }
 
 static inline u64 omx_mac_read(const u8 *mac)

@@ -92,11 +92,11 @@ static noinline void *frame_in_pages(unsigned int header, unsigned int payload,
 }
 
 void omx_packet_template_init(struct omx_packet_template *template,
-			      struct omx_iface *iface, u64 dst_mac)
+			      struct omx_board *board, u64 dst_mac)
 {
 	memset(template, 0, sizeof(*template));
 	u64_to_ether_addr(dst_mac, template->eth.h_dest);
-	u64_to_ether_addr(iface->mac, template->eth.h_source);
+	u64_to_ether_addr(board->mac, template->eth.h_source);
 	template->eth.h_proto = cpu_to_be16(omx_ethertype);
 	template->head.version = OMX_WIRE_VERSION;
 }
@@ -148,13 +148,13 @@ struct sk_buff *omx_packet_make_response(const struct omx_packet_response *heade
 	return skb;
 }
 
-struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
+struct sk_buff *omx_packet_alloc(struct omx_board *board, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp)
 {
 	struct omx_packet_template template;
 
-	omx_packet_template_init(&template, iface, dst_mac);
+	omx_packet_template_init(&template, board, dst_mac);
 	return omx_packet_make(&template, type, payload, gfp, NULL);
 }
 
@@ -175,23 +175,23 @@ static bool hand_over(struct sk_buff *skb)
 	return !net_xmit_eval(error);
 }
 
-void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb)
+void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 {
 	const u8 type = omx_packet_head(skb)->type;
 
 	rcu_read_lock();
 	/* Pairs with detach: the device is ours until a grace period behind it. */
-	if (READ_ONCE(iface->detaching)) {
+	if (READ_ONCE(board->detaching)) {
 		rcu_read_unlock();
-		omx_count(iface, DROP_BOARD_DOWN);
+		omx_count(board, DROP_BOARD_DOWN);
 		kfree_skb(skb);
 		return;
 	}
-	omx_count_type(iface, TX, type);
-	skb->dev = iface->dev;
-	if (ether_addr_equal(eth_hdr(skb)->h_dest, iface->dev->dev_addr))
+	omx_count_type(board, TX, type);
+	skb->dev = board->dev;
+	if (ether_addr_equal(eth_hdr(skb)->h_dest, board->dev->dev_addr))
 		loop_back(skb);
 	else if (!hand_over(skb))
-		omx_count(iface, TX_FAILED);
+		omx_count(board, TX_FAILED);
 	rcu_read_unlock();
 }

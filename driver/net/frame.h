@@ -10,7 +10,7 @@
 
 #include "omx_wire.h"
 
-struct omx_iface;
+struct omx_board;
 
 /* What all frames to one destination begin with. */
 struct omx_packet_template {
@@ -19,7 +19,7 @@ struct omx_packet_template {
 } __packed;
 
 void omx_packet_template_init(struct omx_packet_template *template,
-			      struct omx_iface *iface, u64 dst_mac);
+			      struct omx_board *board, u64 dst_mac);
 
 /*
  * A frame of this type with `payload` bytes behind its body: the body is
@@ -50,7 +50,7 @@ struct omx_packet_response {
 struct sk_buff *omx_packet_make_response(const struct omx_packet_response *header,
 					 u64 offset, unsigned int payload);
 /* The same to somebody that no channel leads to: endpoints and sessions are 0. */
-struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
+struct sk_buff *omx_packet_alloc(struct omx_board *board, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp);
 
@@ -58,7 +58,7 @@ struct sk_buff *omx_packet_alloc(struct omx_iface *iface, u64 dst_mac,
  * Consumes skb.  A frame for a board of this host goes straight back up.
  * Any context, no lock of an endpoint's or channel's receive side held.
  */
-void omx_packet_xmit(struct omx_iface *iface, struct sk_buff *skb);
+void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
 
 /*
  * Our header is the packet's network header, for packets that we send

@@ -74,13 +74,13 @@ bool omx_peer_name_is_valid(const char *name, size_t length)
 }
 
 /* Of our side; 0 once the device is gone. */
-static u32 device_mtu(const struct omx_iface *iface)
+static u32 device_mtu(const struct omx_board *board)
 {
 	u32 mtu = 0;
 
 	rcu_read_lock();
-	if (!READ_ONCE(iface->detaching))
-		mtu = clamp_t(u32, READ_ONCE(iface->dev->mtu), OMX_MTU_MIN,
+	if (!READ_ONCE(board->detaching))
+		mtu = clamp_t(u32, READ_ONCE(board->dev->mtu), OMX_MTU_MIN,
 			      OMX_MTU_MAX);
 	rcu_read_unlock();
 	return mtu;
@@ -182,66 +182,66 @@ static void forget_all(struct omx_peer_table *table, bool static_too)
 }
 
 /* 0: not known. */
-static u32 announced_mtu(struct omx_iface *iface, u64 mac)
+static u32 announced_mtu(struct omx_board *board, u64 mac)
 {
 	struct omx_peer *peer;
 	u32 mtu = 0;
 
 	rcu_read_lock();
-	peer = find_peer(&iface->peers, mac);
+	peer = find_peer(&board->peers, mac);
 	if (peer)
 		mtu = READ_ONCE(peer->mtu);
 	rcu_read_unlock();
 	return mtu;
 }
 
-u32 omx_peer_mtu(struct omx_iface *iface, u64 mac, u32 assumed)
+u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed)
 {
-	u32 mtu = device_mtu(iface) ?: OMX_MTU_MIN;
+	u32 mtu = device_mtu(board) ?: OMX_MTU_MIN;
 
-	if (mac == iface->mac)
+	if (mac == board->mac)
 		return mtu;
-	return min(mtu, announced_mtu(iface, mac) ?: assumed);
+	return min(mtu, announced_mtu(board, mac) ?: assumed);
 }
 
 /* ---- saying hello ---- */
 
-static bool can_talk(const struct omx_iface *iface)
+static bool can_talk(const struct omx_board *board)
 {
 	bool up;
 
 	rcu_read_lock();
-	up = !READ_ONCE(iface->detaching) &&
-	     omx_iface_flags(iface) & OMX_BOARD_UP;
+	up = !READ_ONCE(board->detaching) &&
+	     omx_board_flags(board) & OMX_BOARD_UP;
 	rcu_read_unlock();
 	return up;
 }
 
 /* HELLO or BYE.  Any context, no lock held. */
-static void say(struct omx_iface *iface, enum omx_wire_type type, u64 to, u8 flags)
+static void say(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
 {
 	struct omx_wire_hello *hello;
 	char name[OMX_NAME_LEN];
 	struct sk_buff *skb;
 	size_t length;
 
-	if (!can_talk(iface))
+	if (!can_talk(board))
 		return;
-	omx_iface_copy_name(iface, name);
+	omx_board_copy_name(board, name);
 	length = strlen(name);
-	skb = omx_packet_alloc(iface, to, type, length,
+	skb = omx_packet_alloc(board, to, type, length,
 			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb) {
-		omx_count(iface, DROP_NO_MEMORY);
+		omx_count(board, DROP_NO_MEMORY);
 		return;
 	}
 	hello = omx_packet_body(skb);
-	hello->boot = cpu_to_be32(iface->boot);
-	hello->mtu = cpu_to_be16(device_mtu(iface));
+	hello->boot = cpu_to_be32(board->boot);
+	hello->mtu = cpu_to_be16(device_mtu(board));
 	hello->flags = flags;
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
-	omx_packet_xmit(iface, skb);
+	omx_packet_xmit(board, skb);
 }
 
 static void start_burst(struct omx_peer_table *table)
@@ -299,12 +299,12 @@ static void hello_work(struct work_struct *work)
 {
 	struct omx_peer_table *table = container_of(to_delayed_work(work),
 						    struct omx_peer_table, hello);
-	struct omx_iface *iface = container_of(table, struct omx_iface, peers);
+	struct omx_board *board = container_of(table, struct omx_board, peers);
 	unsigned long next;
 	u8 flags;
 
 	if (take_turn(table, &flags))
-		say(iface, OMX_WIRE_HELLO, everybody, flags);
+		say(board, OMX_WIRE_HELLO, everybody, flags);
 	next = expire(table);
 
 	spin_lock_bh(&table->lock);
@@ -320,9 +320,9 @@ static void hello_work(struct work_struct *work)
 
 /* ---- the interface's life ---- */
 
-void omx_peers_init(struct omx_iface *iface)
+void omx_peers_init(struct omx_board *board)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 
 	spin_lock_init(&table->lock);
 	hash_init(table->by_mac);
@@ -336,9 +336,9 @@ void omx_peers_init(struct omx_iface *iface)
 	ratelimit_set_flags(&table->questions, RATELIMIT_MSG_ON_RELEASE);
 }
 
-void omx_peers_resume(struct omx_iface *iface)
+void omx_peers_resume(struct omx_board *board)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 
 	spin_lock_bh(&table->lock);
 	table->running = true;
@@ -350,9 +350,9 @@ void omx_peers_resume(struct omx_iface *iface)
  * Once running is false nothing queues the work again and no hello is taken
  * in, so after the cancel bye is our last word and the table stays as it is.
  */
-void omx_peers_pause(struct omx_iface *iface)
+void omx_peers_pause(struct omx_board *board)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	bool was_running;
 
 	spin_lock_bh(&table->lock);
@@ -362,21 +362,21 @@ void omx_peers_pause(struct omx_iface *iface)
 
 	cancel_delayed_work_sync(&table->hello);
 	if (was_running)
-		say(iface, OMX_WIRE_BYE, everybody, 0);
+		say(board, OMX_WIRE_BYE, everybody, 0);
 	forget_all(table, false);
 }
 
 /* iface->detaching keeps omx_peer_add() out from here on. */
-void omx_peers_stop(struct omx_iface *iface)
+void omx_peers_stop(struct omx_board *board)
 {
-	omx_peers_pause(iface);
-	forget_all(&iface->peers, true);
-	xa_destroy(&iface->peers.by_index);
+	omx_peers_pause(board);
+	forget_all(&board->peers, true);
+	xa_destroy(&board->peers.by_index);
 }
 
-void omx_peers_changed(struct omx_iface *iface)
+void omx_peers_changed(struct omx_board *board)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 
 	spin_lock_bh(&table->lock);
 	mtu_changed(table);
@@ -387,9 +387,9 @@ void omx_peers_changed(struct omx_iface *iface)
 
 /* ---- hearing ---- */
 
-void omx_peer_heard(struct omx_iface *iface, u64 mac)
+void omx_peer_heard(struct omx_board *board, u64 mac)
 {
-	struct omx_peer *peer = find_peer(&iface->peers, mac);
+	struct omx_peer *peer = find_peer(&board->peers, mac);
 	const unsigned long now = jiffies;
 
 	/* Other CPUs read it. */
@@ -398,7 +398,7 @@ void omx_peer_heard(struct omx_iface *iface, u64 mac)
 }
 
 /* Copies the frame; false, and counted, if it makes no sense. */
-static bool parse_hello(struct omx_iface *iface, const struct sk_buff *skb,
+static bool parse_hello(struct omx_board *board, const struct sk_buff *skb,
 			struct hello *hello)
 {
 	const struct omx_wire_hello *body = omx_packet_body(skb);
@@ -409,9 +409,9 @@ static bool parse_hello(struct omx_iface *iface, const struct sk_buff *skb,
 	hello->flags = body->flags;
 	memset(hello->name, 0, sizeof(hello->name));
 
-	if (hello->mac == iface->mac || hello->mtu < OMX_MTU_MIN ||
+	if (hello->mac == board->mac || hello->mtu < OMX_MTU_MIN ||
 	    !is_valid_ether_addr(eth_hdr(skb)->h_source)) {
-		omx_count(iface, DROP_FIELD);
+		omx_count(board, DROP_FIELD);
 		return false;
 	}
 	/* Receive made the body readable, not what follows it. */
@@ -419,7 +419,7 @@ static bool parse_hello(struct omx_iface *iface, const struct sk_buff *skb,
 	    skb_copy_bits(skb, sizeof(struct omx_wire_head) + sizeof(*body),
 			  hello->name, body->name_length) ||
 	    !omx_peer_name_is_valid(hello->name, body->name_length)) {
-		omx_count(iface, DROP_PEER_NAME);
+		omx_count(board, DROP_PEER_NAME);
 		return false;
 	}
 	return true;
@@ -450,7 +450,7 @@ static struct omx_peer *rename_peer(struct omx_peer_table *table,
 	return new;
 }
 
-static struct omx_peer *meet_peer(struct omx_iface *iface,
+static struct omx_peer *meet_peer(struct omx_board *board,
 				  const struct hello *hello)
 {
 	struct omx_peer *peer = kzalloc(sizeof(*peer),
@@ -458,7 +458,7 @@ static struct omx_peer *meet_peer(struct omx_iface *iface,
 	int error;
 
 	if (!peer) {
-		omx_count(iface, DROP_NO_MEMORY);
+		omx_count(board, DROP_NO_MEMORY);
 		return NULL;
 	}
 	peer->mac = hello->mac;
@@ -466,26 +466,26 @@ static struct omx_peer *meet_peer(struct omx_iface *iface,
 	peer->heard = jiffies;
 	peer->answered = jiffies - ANSWER_INTERVAL;
 	memcpy(peer->name, hello->name, sizeof(peer->name));
-	error = insert_peer(&iface->peers, peer);
+	error = insert_peer(&board->peers, peer);
 	if (!error)
 		return peer;
 	kfree(peer);
 	if (error == -ENOSPC)
-		omx_count(iface, DROP_PEER_LIMIT);
+		omx_count(board, DROP_PEER_LIMIT);
 	else
-		omx_count(iface, DROP_NO_MEMORY);
+		omx_count(board, DROP_NO_MEMORY);
 	return NULL;
 }
 
 /* The peer that said this hello, as it is now. */
-static struct omx_peer *learn(struct omx_iface *iface, const struct hello *hello)
+static struct omx_peer *learn(struct omx_board *board, const struct hello *hello)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = find_peer(table, hello->mac);
 
 	lockdep_assert_held(&table->lock);
 	if (!peer)
-		peer = meet_peer(iface, hello);
+		peer = meet_peer(board, hello);
 	else if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
 		peer = rename_peer(table, peer, hello->name) ?: peer;
 	if (peer)
@@ -507,16 +507,16 @@ static bool may_say_hello(struct omx_peer_table *table, struct omx_peer *peer)
  * The answer to this hello, too, comes to us alone: peers learn each other's
  * MTU even where broadcasts do not pass.
  */
-void omx_peer_request_mtu(struct omx_iface *iface, u64 mac)
+void omx_peer_request_mtu(struct omx_board *board, u64 mac)
 {
-	if (mac != iface->mac && !announced_mtu(iface, mac) &&
-	    __ratelimit(&iface->peers.questions))
-		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
+	if (mac != board->mac && !announced_mtu(board, mac) &&
+	    __ratelimit(&board->peers.questions))
+		say(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
-void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)
+void omx_peer_settle_mtu(struct omx_board *board, u64 mac)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer;
 	bool say_it;
 
@@ -525,39 +525,39 @@ void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac)
 	say_it = peer && table->running && may_say_hello(table, peer);
 	spin_unlock_bh(&table->lock);
 	if (say_it)
-		say(iface, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
+		say(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
-void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb)
+void omx_peer_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = NULL;
 	struct hello hello;
 	bool answer;
 
-	if (!parse_hello(iface, skb, &hello)) {
+	if (!parse_hello(board, skb, &hello)) {
 		kfree_skb(skb);
 		return;
 	}
 	spin_lock(&table->lock);
 	if (table->running)
-		peer = learn(iface, &hello);
+		peer = learn(board, &hello);
 	answer = peer && hello.flags & OMX_HELLO_WANT_RESPONSE &&
 		 may_say_hello(table, peer);
 	spin_unlock(&table->lock);
 	if (answer)
-		say(iface, OMX_WIRE_HELLO, hello.mac, 0);
+		say(board, OMX_WIRE_HELLO, hello.mac, 0);
 	consume_skb(skb);
 }
 
 /* A bye that was overtaken by the hello of a new life says nothing about it. */
-void omx_peer_bye_pkt(struct omx_iface *iface, struct sk_buff *skb)
+void omx_peer_bye_pkt(struct omx_board *board, struct sk_buff *skb)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer;
 	struct hello hello;
 
-	if (!parse_hello(iface, skb, &hello)) {
+	if (!parse_hello(board, skb, &hello)) {
 		kfree_skb(skb);
 		return;
 	}
@@ -571,22 +571,22 @@ void omx_peer_bye_pkt(struct omx_iface *iface, struct sk_buff *skb)
 
 /* ---- what programs ask and administrators change ---- */
 
-static void describe_board(struct omx_iface *iface, struct omx_ioc_peer *out)
+static void describe_board(struct omx_board *board, struct omx_ioc_peer *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->board = iface->index;
-	out->mac = iface->mac;
-	out->mtu = device_mtu(iface);
+	out->board = board->index;
+	out->mac = board->mac;
+	out->mtu = device_mtu(board);
 	out->flags = OMX_PEER_NAMED | OMX_PEER_LOCAL;
-	omx_iface_copy_name(iface, out->name);
+	omx_board_copy_name(board, out->name);
 }
 
 /* RCU read lock held. */
-static void describe_peer(struct omx_iface *iface, const struct omx_peer *peer,
+static void describe_peer(struct omx_board *board, const struct omx_peer *peer,
 			  struct omx_ioc_peer *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->board = iface->index;
+	out->board = board->index;
 	out->index = peer->index;
 	out->mac = peer->mac;
 	out->mtu = READ_ONCE(peer->mtu);
@@ -596,61 +596,61 @@ static void describe_peer(struct omx_iface *iface, const struct omx_peer *peer,
 		out->flags |= OMX_PEER_STATIC;
 	if (*peer->name)
 		out->flags |= OMX_PEER_NAMED;
-	if (!READ_ONCE(iface->detaching) &&
-	    omx_iface_mac_is_local(dev_net(iface->dev), peer->mac))
+	if (!READ_ONCE(board->detaching) &&
+	    omx_board_mac_is_local(dev_net(board->dev), peer->mac))
 		out->flags |= OMX_PEER_LOCAL;
 	memcpy(out->name, peer->name, sizeof(out->name));
 }
 
-int omx_peer_query(struct omx_iface *iface, struct omx_ioc_peer *peer)
+int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer)
 {
 	unsigned long index = peer->index;
 	struct omx_peer *found;
 
 	if (!index) {
-		describe_board(iface, peer);
+		describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();
-	found = xa_find(&iface->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
+	found = xa_find(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
 	if (found)
-		describe_peer(iface, found, peer);
+		describe_peer(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
 
-int omx_peer_by_mac(struct omx_iface *iface, struct omx_ioc_peer *peer)
+int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer)
 {
 	struct omx_peer *found;
 
-	if (peer->mac == iface->mac) {
-		describe_board(iface, peer);
+	if (peer->mac == board->mac) {
+		describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();
-	found = find_peer(&iface->peers, peer->mac);
+	found = find_peer(&board->peers, peer->mac);
 	if (found)
-		describe_peer(iface, found, peer);
+		describe_peer(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
 
 /* The board itself, then peers by index: the first match wins. */
-int omx_peer_by_name(struct omx_iface *iface, struct omx_ioc_peer *peer)
+int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 {
 	char name[OMX_NAME_LEN];
 	struct omx_peer *found;
 	unsigned long index;
 
-	omx_iface_copy_name(iface, name);
+	omx_board_copy_name(board, name);
 	if (!strcmp(name, peer->name)) {
-		describe_board(iface, peer);
+		describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();
-	xa_for_each(&iface->peers.by_index, index, found)
+	xa_for_each(&board->peers.by_index, index, found)
 		if (!strcmp(found->name, peer->name)) {
-			describe_peer(iface, found, peer);
+			describe_peer(board, found, peer);
 			break;
 		}
 	rcu_read_unlock();
@@ -658,13 +658,13 @@ int omx_peer_by_name(struct omx_iface *iface, struct omx_ioc_peer *peer)
 }
 
 /* Puts new where a peer with its MAC may be already, whose news it inherits. */
-static int add_static(struct omx_iface *iface, struct omx_peer *new)
+static int add_static(struct omx_board *board, struct omx_peer *new)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *old = find_peer(table, new->mac);
 
 	lockdep_assert_held(&table->lock);
-	if (READ_ONCE(iface->detaching))
+	if (READ_ONCE(board->detaching))
 		return -ENODEV;
 	if (!old)
 		return insert_peer(table, new);
@@ -678,12 +678,12 @@ static int add_static(struct omx_iface *iface, struct omx_peer *new)
 	return 0;
 }
 
-int omx_peer_add(struct omx_iface *iface, const struct omx_ioc_peer *peer)
+int omx_peer_add(struct omx_board *board, const struct omx_ioc_peer *peer)
 {
 	struct omx_peer *new;
 	int error;
 
-	if (peer->mac == iface->mac)
+	if (peer->mac == board->mac)
 		return -EINVAL;
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!new)
@@ -694,18 +694,18 @@ int omx_peer_add(struct omx_iface *iface, const struct omx_ioc_peer *peer)
 	new->answered = jiffies - ANSWER_INTERVAL;
 	strscpy_pad(new->name, peer->name, sizeof(new->name));
 
-	spin_lock_bh(&iface->peers.lock);
-	error = add_static(iface, new);
-	spin_unlock_bh(&iface->peers.lock);
+	spin_lock_bh(&board->peers.lock);
+	error = add_static(board, new);
+	spin_unlock_bh(&board->peers.lock);
 	if (error)
 		kfree(new);
 	return error;
 }
 
 /* Who is still there comes back at once: it is asked to. */
-int omx_peer_remove(struct omx_iface *iface, u64 mac)
+int omx_peer_remove(struct omx_board *board, u64 mac)
 {
-	struct omx_peer_table *table = &iface->peers;
+	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer;
 	int error = 0;
 
@@ -721,6 +721,6 @@ int omx_peer_remove(struct omx_iface *iface, u64 mac)
 		spin_unlock_bh(&table->lock);
 	}
 	if (!error)
-		omx_peers_changed(iface);
+		omx_peers_changed(board);
 	return error;
 }

@@ -19,7 +19,7 @@
 
 #include "omx_abi.h"
 
-struct omx_iface;
+struct omx_board;
 
 #define OMX_PEER_HASH_BITS	8
 #define OMX_PEER_MAX		4096	/* per interface: anybody can send hellos */
@@ -40,24 +40,24 @@ struct omx_peer_table {
 };
 
 /* ---- process context, rtnl held ---- */
-void omx_peers_init(struct omx_iface *iface);	/* silent until resumed */
-void omx_peers_resume(struct omx_iface *iface);	/* the interface is up: says hello */
-void omx_peers_pause(struct omx_iface *iface);	/* it goes down: says bye, forgets; sleeps */
-void omx_peers_stop(struct omx_iface *iface);	/* frees all; sleeps */
+void omx_peers_init(struct omx_board *board);	/* silent until resumed */
+void omx_peers_resume(struct omx_board *board);	/* the interface is up: says hello */
+void omx_peers_pause(struct omx_board *board);	/* it goes down: says bye, forgets; sleeps */
+void omx_peers_stop(struct omx_board *board);	/* frees all; sleeps */
 
 /* ---- any context ---- */
 /* Name, MTU or the way to the network changed: says hello soon. */
-void omx_peers_changed(struct omx_iface *iface);
+void omx_peers_changed(struct omx_board *board);
 
 /*
  * Largest frame (Ethernet header excluded) both sides take, where a peer whose
  * MTU is not known is assumed to take this much.
  */
-u32 omx_peer_mtu(struct omx_iface *iface, u64 mac, u32 assumed);
+u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed);
 /* A conversation with it begins: ask for its MTU if that is not known. */
-void omx_peer_request_mtu(struct omx_iface *iface, u64 mac);
+void omx_peer_request_mtu(struct omx_board *board, u64 mac);
 /* It asked for longer frames than that: tell it ours, and ask for its own. */
-void omx_peer_settle_mtu(struct omx_iface *iface, u64 mac);
+void omx_peer_settle_mtu(struct omx_board *board, u64 mac);
 
 /* Printable, no blanks, no '/', length fits; name need not end with a 0. */
 bool omx_peer_name_is_valid(const char *name, size_t length);
@@ -67,17 +67,17 @@ bool omx_peer_name_is_valid(const char *name, size_t length);
  * A valid frame of it came, of any type: it is there.  Channels say so once per
  * tick, see omx_channel_heard_board().
  */
-void omx_peer_heard(struct omx_iface *iface, u64 mac);
+void omx_peer_heard(struct omx_board *board, u64 mac);
 
 /* ---- the same; validated frames, consumed ---- */
-void omx_peer_hello_pkt(struct omx_iface *iface, struct sk_buff *skb);
-void omx_peer_bye_pkt(struct omx_iface *iface, struct sk_buff *skb);
+void omx_peer_hello_pkt(struct omx_board *board, struct sk_buff *skb);
+void omx_peer_bye_pkt(struct omx_board *board, struct sk_buff *skb);
 
 /* ---- process context; they back the ioctls of the same names ---- */
-int omx_peer_query(struct omx_iface *iface, struct omx_ioc_peer *peer);
-int omx_peer_by_mac(struct omx_iface *iface, struct omx_ioc_peer *peer);
-int omx_peer_by_name(struct omx_iface *iface, struct omx_ioc_peer *peer);
-int omx_peer_add(struct omx_iface *iface, const struct omx_ioc_peer *peer);
-int omx_peer_remove(struct omx_iface *iface, u64 mac);	/* 0: all */
+int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer);
+int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer);
+int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer);
+int omx_peer_add(struct omx_board *board, const struct omx_ioc_peer *peer);
+int omx_peer_remove(struct omx_board *board, u64 mac);	/* 0: all */
 
 #endif

@@ -9,11 +9,11 @@
 
 #include <linux/types.h>
 
-struct omx_iface;
+struct omx_board;
 struct sk_buff;
 
 /* Frames of this payload that one reply may carry to the interface; 1: no more. */
-u32 omx_gso_frames(const struct omx_iface *iface, u32 frame_length);
+u32 omx_gso_frames(const struct omx_board *board, u32 frame_length);
 /* Marks a reply as one of several frames. */
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
 

@@ -12,7 +12,7 @@
  * Tells the sender of a frame that it speaks to nobody.  Its own words come
  * back: only who sent the frame can know them.
  */
-static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status)
+static void refuse(struct omx_board *board, const struct sk_buff *skb, u8 status)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_wire_head *reply_head;
@@ -21,7 +21,7 @@ static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status
 
 	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_RESPONSE)
 		return;
-	reply = omx_packet_alloc(iface, omx_mac_read(eth_hdr(skb)->h_source),
+	reply = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
 				 OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
 	if (!reply)
 		return;
@@ -33,15 +33,15 @@ static void refuse(struct omx_iface *iface, const struct sk_buff *skb, u8 status
 	nack = omx_packet_body(reply);
 	nack->status = status;
 	nack->type = head->type;
-	omx_packet_xmit(iface, reply);
+	omx_packet_xmit(board, reply);
 }
 
-typedef void (*iface_handler)(struct omx_iface *iface, struct sk_buff *skb);
-typedef void (*endpoint_handler)(struct omx_iface *iface, struct omx_endpoint *ep,
+typedef void (*board_handler)(struct omx_board *board, struct sk_buff *skb);
+typedef void (*endpoint_handler)(struct omx_board *board, struct omx_endpoint *ep,
 				 struct sk_buff *skb);
 
 /* Types that name no session yet. */
-static const iface_handler iface_handlers[OMX_WIRE_TYPES] = {
+static const board_handler board_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_HELLO]	= omx_peer_hello_pkt,
 	[OMX_WIRE_BYE]		= omx_peer_bye_pkt,
 	[OMX_WIRE_CONNECT]	= omx_connect_pkt,
@@ -71,23 +71,23 @@ static bool cast_is_right(const struct sk_buff *skb, u8 type)
 		(type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE));
 }
 
-static void to_endpoint(struct omx_iface *iface, struct sk_buff *skb)
+static void to_endpoint(struct omx_board *board, struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_endpoint *ep;
 
-	ep = omx_endpoint_find(iface, be16_to_cpu(head->dst_endpoint));
+	ep = omx_endpoint_find(board, be16_to_cpu(head->dst_endpoint));
 	if (ep && ep->session == be32_to_cpu(head->dst_session)) {
-		endpoint_handlers[head->type](iface, ep, skb);
+		endpoint_handlers[head->type](board, ep, skb);
 		return;
 	}
-	omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
+	omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 	if (ep) {
-		omx_count(iface, DROP_SESSION);
-		refuse(iface, skb, OMX_STATUS_BAD_SESSION);
+		omx_count(board, DROP_SESSION);
+		refuse(board, skb, OMX_STATUS_BAD_SESSION);
 	} else {
-		omx_count(iface, DROP_NO_ENDPOINT);
-		refuse(iface, skb, OMX_STATUS_CLOSED);
+		omx_count(board, DROP_NO_ENDPOINT);
+		refuse(board, skb, OMX_STATUS_CLOSED);
 	}
 	kfree_skb(skb);
 }
@@ -124,7 +124,7 @@ static int prepare(struct sk_buff *skb)
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev)
 {
-	struct omx_iface *iface = packet_type->af_packet_priv;
+	struct omx_board *board = packet_type->af_packet_priv;
 	int drop;
 	u8 type;
 
@@ -140,17 +140,17 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	skb_orphan(skb);
 	drop = prepare(skb);
 	if (drop) {
-		this_cpu_inc(iface->counters->value[drop]);
+		this_cpu_inc(board->counters->value[drop]);
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
 	type = omx_packet_head(skb)->type;
-	omx_count_type(iface, RX, type);
-	if (iface_handlers[type]) {
-		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
-		iface_handlers[type](iface, skb);
+	omx_count_type(board, RX, type);
+	if (board_handlers[type]) {
+		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
+		board_handlers[type](board, skb);
 	} else {
-		to_endpoint(iface, skb);
+		to_endpoint(board, skb);
 	}
 	return NET_RX_SUCCESS;
 }

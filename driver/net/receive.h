@@ -8,7 +8,7 @@
 
 #include <linux/skbuff.h>
 
-struct omx_iface;
+struct omx_board;
 struct net_device;
 struct packet_type;
 

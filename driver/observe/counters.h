@@ -125,16 +125,16 @@ struct omx_counters {
 };
 
 /* Any context. */
-#define omx_count(iface, name) \
-	this_cpu_inc((iface)->counters->value[OMX_COUNTER_##name])
-#define omx_count_add(iface, name, n) \
-	this_cpu_add((iface)->counters->value[OMX_COUNTER_##name], (n))
+#define omx_count(board, name) \
+	this_cpu_inc((board)->counters->value[OMX_COUNTER_##name])
+#define omx_count_add(board, name, n) \
+	this_cpu_add((board)->counters->value[OMX_COUNTER_##name], (n))
 
 /* Per packet type: OMX_COUNTER_TX_HELLO + type - OMX_WIRE_HELLO. */
 #define OMX_COUNTER_TYPE(direction, type) \
 	(OMX_COUNTER_##direction##_HELLO + (type) - OMX_WIRE_HELLO)
-#define omx_count_type(iface, direction, type) \
-	this_cpu_inc((iface)->counters->value[OMX_COUNTER_TYPE(direction, type)])
+#define omx_count_type(board, direction, type) \
+	this_cpu_inc((board)->counters->value[OMX_COUNTER_TYPE(direction, type)])
 
 const char *omx_counter_label(unsigned int index);
 u64 omx_counter_sum(struct omx_counters __percpu *counters, unsigned int index);

@@ -28,15 +28,15 @@ static struct omx_rndv *local_source(struct omx_pull *pull)
 	struct omx_endpoint *ep = pull->ep, *peer;
 	struct omx_rndv *rndv = ERR_PTR(-ENOENT);
 	struct omx_channel *ch = pull->ch, *back;
-	struct omx_iface *iface;
+	struct omx_board *board;
 
-	iface = omx_iface_get_by_mac(ep->net, ch->mac);
-	if (!iface)
+	board = omx_board_get_by_mac(ep->net, ch->mac);
+	if (!board)
 		return rndv;
 	rcu_read_lock();
-	peer = omx_endpoint_find(iface, ch->peer_endpoint);
+	peer = omx_endpoint_find(board, ch->peer_endpoint);
 	if (peer && peer->session == ch->peer_session) {
-		back = omx_channel_find(peer, ep->iface->mac, ep->index, ep->session);
+		back = omx_channel_find(peer, ep->board->mac, ep->index, ep->session);
 		if (back)
 			rndv = omx_rndv_get(peer, pull->message, back);
 		if (!IS_ERR(rndv) && pull->length > rndv->length) {
@@ -45,7 +45,7 @@ static struct omx_rndv *local_source(struct omx_pull *pull)
 		}
 	}
 	rcu_read_unlock();
-	omx_iface_put(iface);
+	omx_board_put(board);
 	return rndv;
 }
 
@@ -184,7 +184,7 @@ void omx_pull_locally(struct omx_pull *pull)
 	u64 done = 0;
 
 	if (!error) {
-		omx_count(pull->ep->iface, LOCAL_COPY);
+		omx_count(pull->ep->board, LOCAL_COPY);
 		if (pull->length > AT_ONCE_MAX) {
 			start_later(pull, source, 0, false);
 			return;

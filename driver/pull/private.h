@@ -125,7 +125,7 @@ void omx_pull_release_share(struct omx_pull *pull);
 static inline void omx_pull_give_back(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,
-		   &pull->ep->iface->pulls.outstanding);
+		   &pull->ep->board->pulls.outstanding);
 }
 
 /* ---- pull_ask.c, without any lock ---- */
@@ -133,10 +133,10 @@ void omx_pull_timer(struct timer_list *timer);
 void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls);
 
 /* Frames arrived or a pull ended: is it another's turn? */
-static inline void omx_pull_schedule_next(struct omx_iface *iface)
+static inline void omx_pull_schedule_next(struct omx_board *board)
 {
-	if (!list_empty_careful(&iface->pulls.waiting))
-		omx_pull_turn_goes_on(&iface->pulls);
+	if (!list_empty_careful(&board->pulls.waiting))
+		omx_pull_turn_goes_on(&board->pulls);
 }
 
 /* ---- pull_take.c, under pull->lock, ACTIVE ---- */

@@ -48,7 +48,7 @@ void omx_pull_put(struct omx_pull *pull)
 /* Gives back what the pull took of its interface and its channel. */
 static void leave(struct omx_pull *pull)
 {
-	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
+	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 
 	timer_delete(&pull->timer);
 	omx_pull_drop_parked(pull);
@@ -77,7 +77,7 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
 	tell_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->completion);
-	omx_pull_schedule_next(ep->iface);
+	omx_pull_schedule_next(ep->board);
 	omx_pull_put(pull);
 }
 
@@ -131,7 +131,7 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	refcount_set(&pull->ref, 1);
 	__skb_queue_head_init(&pull->parked);
 	omx_pager_work_init(&pull->page_in, omx_pull_page_in);
-	omx_dma_copies_init(&pull->copies, ep->iface);
+	omx_dma_copies_init(&pull->copies, ep->board);
 	omx_pager_work_init(&pull->settle, omx_pull_settle);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
@@ -356,5 +356,5 @@ void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status)
 	if (pull && pull->id == id && pull->ch == ch)
 		omx_pull_end(pull, status);
 	else
-		omx_count(ch->ep->iface, DROP_NACK);
+		omx_count(ch->ep->board, DROP_NACK);
 }

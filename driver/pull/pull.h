@@ -18,7 +18,7 @@
 
 struct omx_channel;
 struct omx_endpoint;
-struct omx_iface;
+struct omx_board;
 struct omx_rndv;
 struct sk_buff;
 struct omx_pager_work;
@@ -38,11 +38,11 @@ void omx_pull_drop_requests(struct omx_rndv *rndv);
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);
 /* Validated frames; consume skb. */
-void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		  struct sk_buff *skb);
-void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		       struct sk_buff *skb);
-void omx_pull_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			   struct sk_buff *skb);
 
 #endif

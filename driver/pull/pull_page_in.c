@@ -89,19 +89,19 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 
 	omx_pull_want_pages(pull);
 	if (pull_is_parked(pull, skb)) {
-		omx_count(pull->ep->iface, DROP_PULL_DUPLICATE);
+		omx_count(pull->ep->board, DROP_PULL_DUPLICATE);
 		return false;
 	}
 	omx_pull_release_share(pull);
 	trace_omx_pull_response_parked(pull->ch, pull->message, offset, skb->len - omx_parked_of(skb)->at);
-	omx_count(pull->ep->iface, RESPONSE_PARKED);
+	omx_count(pull->ep->board, RESPONSE_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
 	if (may_park(pull, skb)) {
 		park(pull, skb);
 		return true;
 	}
-	omx_count(pull->ep->iface, DROP_PULL_FAULT);
+	omx_count(pull->ep->board, DROP_PULL_FAULT);
 	pull->dropped |= 1 << block % OMX_PULL_BLOCKS;
 	return false;
 }

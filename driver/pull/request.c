@@ -10,7 +10,7 @@
  * Bytes on their way to one interface, over all its pulls: a millisecond of
  * 10 Gb/s, four blocks of jumbo frames.
  */
-#define IFACE_BYTES_MAX		(1200 * 1024)
+#define BOARD_BYTES_MAX		(1200 * 1024)
 
 #define TIMEOUT_MAX_US		1000000
 
@@ -30,20 +30,20 @@ void omx_pull_release_share(struct omx_pull *pull)
 /* Takes the right to ask for a block, or queues the pull for it. */
 static bool schedule_may_request(struct omx_pull *pull)
 {
-	struct omx_pull_scheduler *pulls = &pull->ep->iface->pulls;
+	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 	u32 bytes = OMX_BLOCK_FRAMES * pull->window.frame_length;
 
 	lockdep_assert_held(&pull->lock);
 	/* One block may always travel, however large frames are. */
 	if (atomic_add_return(bytes, &pulls->outstanding) <=
-	    max_t(u32, bytes, IFACE_BYTES_MAX))
+	    max_t(u32, bytes, BOARD_BYTES_MAX))
 		return true;
 	atomic_sub(bytes, &pulls->outstanding);
 	spin_lock_bh(&pulls->lock);
 	if (list_empty(&pull->in_schedule))
 		list_add_tail(&pull->in_schedule, &pulls->waiting);
 	spin_unlock_bh(&pulls->lock);
-	omx_count(pull->ep->iface, PULL_WAITED);
+	omx_count(pull->ep->board, PULL_WAITED);
 	return false;
 }
 
@@ -91,7 +91,7 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls)
 {
 	while (!list_empty_careful(&pulls->waiting) &&
-	       atomic_read(&pulls->outstanding) <= IFACE_BYTES_MAX / 2 &&
+	       atomic_read(&pulls->outstanding) <= BOARD_BYTES_MAX / 2 &&
 	       schedule_one(pulls))
 		;
 }
@@ -153,7 +153,7 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
 		      struct sk_buff_head *out)
 {
-	omx_count_add(pull->ep->iface, PULL_FRAMES_AGAIN,
+	omx_count_add(pull->ep->board, PULL_FRAMES_AGAIN,
 		      hweight32(request->wanted));
 	add_request(pull, request, out);
 }
@@ -176,7 +176,7 @@ static u32 frame_length(const struct omx_pull *pull)
  */
 static void start_over(struct omx_pull *pull)
 {
-	omx_count(pull->ep->iface, PULL_STARTED_OVER);
+	omx_count(pull->ep->board, PULL_STARTED_OVER);
 	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
 	pull->released = 0;
 	pull->dropped = 0;
@@ -209,9 +209,9 @@ static void request_late_blocks(struct omx_pull *pull, struct sk_buff_head *out)
 	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
 			break;
-		omx_count(pull->ep->iface, PULL_TIMEOUT);
+		omx_count(pull->ep->board, PULL_TIMEOUT);
 		if (request.held)
-			omx_count(pull->ep->iface, FAULT_TIMEOUT);
+			omx_count(pull->ep->board, FAULT_TIMEOUT);
 		omx_pull_request_again(pull, &request, out);
 	}
 	if (i && pull->backoff < 16)
@@ -253,5 +253,5 @@ void omx_pull_timer(struct timer_list *timer)
 		return;
 	}
 	omx_channel_xmit(pull->ch, &out);
-	omx_pull_schedule_next(pull->ep->iface);
+	omx_pull_schedule_next(pull->ep->board);
 }

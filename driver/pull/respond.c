@@ -110,7 +110,7 @@ static u32 response_gso_frames(const struct request *request, u32 wanted)
  * Sends frames from the first wanted one on.  Returns how many; -EAGAIN: its
  * page is absent; others: none could be made.
  */
-static int send_some(struct omx_iface *iface, struct request *request)
+static int send_some(struct omx_board *board, struct request *request)
 {
 	u32 start = __ffs(request->wanted) * request->frame_length;
 	u32 frames = request->scatter ? response_gso_frames(request, request->wanted) : 0;
@@ -132,15 +132,15 @@ static int send_some(struct omx_iface *iface, struct request *request)
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	trace_omx_pull_response_sent(request->rndv->ch, request->rndv->id, offset, length);
-	omx_packet_xmit(iface, skb);
+	omx_packet_xmit(board, skb);
 	return frames;
 }
 
 /* At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages. */
-static int respond_with_frames(struct omx_iface *iface, struct request *request)
+static int respond_with_frames(struct omx_board *board, struct request *request)
 {
 	while (request->wanted) {
-		int sent = send_some(iface, request);
+		int sent = send_some(board, request);
 
 		if (sent < 0)
 			return sent;
@@ -162,7 +162,7 @@ static void refuse(struct omx_channel *ch, __be32 pull, u8 status)
 	nack->status = status;
 	nack->type = OMX_WIRE_PULL_REQUEST;
 	nack->pull = pull;
-	omx_packet_xmit(ch->ep->iface, skb);
+	omx_packet_xmit(ch->ep->board, skb);
 }
 
 /* Tells the puller to be patient.  False: it will ask again, too early. */
@@ -179,7 +179,7 @@ static bool respond_with_hold(struct omx_channel *ch, const struct omx_wire_pull
 	body->pull = request->pull;
 	body->flags = flags;
 	trace_omx_hold_sent(ch, be32_to_cpu(request->message), be64_to_cpu(request->offset), flags);
-	omx_packet_xmit(ch->ep->iface, skb);
+	omx_packet_xmit(ch->ep->board, skb);
 	return true;
 }
 
@@ -245,17 +245,17 @@ void omx_pull_drop_requests(struct omx_rndv *rndv)
 /* Consumes skb. */
 static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 {
-	struct omx_iface *iface = rndv->ch->ep->iface;
+	struct omx_board *board = rndv->ch->ep->board;
 
 	if (!respond_with_hold(rndv->ch, omx_packet_body(skb), 0))
-		omx_count(iface, FAULT_TIMEOUT);
+		omx_count(board, FAULT_TIMEOUT);
 	spin_lock(&rndv->lock);
 	if (merge(rndv, skb)) {
 		consume_skb(skb);
 	} else if (!may_park(rndv)) {
 		kfree_skb(skb);
 	} else {
-		omx_count(iface, PULL_DEFERRED);
+		omx_count(board, PULL_DEFERRED);
 		trace_omx_pull_request_deferred(rndv->ch, omx_packet_body(skb));
 		__skb_queue_tail(&rndv->deferred, skb);
 		if (!rndv->paging) {
@@ -274,7 +274,7 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
-	const struct omx_iface *iface = ch->ep->iface;
+	const struct omx_board *board = ch->ep->board;
 
 	request->rndv = rndv;
 	request->header.start = ch->template;
@@ -286,19 +286,19 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 	request->length = be32_to_cpu(body->length);
 	request->wanted = deferred_of(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
-	request->scatter = omx_iface_has(iface, NETIF_F_SG);
-	request->frames_max = omx_gso_frames(iface, request->frame_length);
+	request->scatter = omx_board_has(board, NETIF_F_SG);
+	request->frames_max = omx_gso_frames(board, request->frame_length);
 }
 
 /* A request that fits.  Consumes skb.  BH off, RCU read lock held. */
 static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
 {
-	struct omx_iface *iface = rndv->ch->ep->iface;
+	struct omx_board *board = rndv->ch->ep->board;
 	struct request request;
 	int error;
 
 	prepare(&request, rndv, skb);
-	error = respond_with_frames(iface, &request);
+	error = respond_with_frames(board, &request);
 	omx_region_cursor_end(&request.cursor);
 	if (error == -EAGAIN) {
 		deferred_of(skb)->wanted = request.wanted;
@@ -306,7 +306,7 @@ static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
 		return;
 	}
 	if (error)
-		omx_count(iface, DROP_NO_MEMORY);	/* the puller asks again */
+		omx_count(board, DROP_NO_MEMORY);	/* the puller asks again */
 	consume_skb(skb);
 }
 
@@ -317,29 +317,29 @@ static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
 static bool frames_fit(struct omx_channel *ch, u32 length)
 {
 	return length <= omx_channel_mtu(ch) ||
-	       length <= omx_peer_mtu(ch->ep->iface, ch->mac, OMX_MTU_MAX);
+	       length <= omx_peer_mtu(ch->ep->board, ch->mac, OMX_MTU_MAX);
 }
 
 /* 0, or the status to refuse with; OMX_STATUSES: only drop it. */
-static u8 judge(struct omx_iface *iface, const struct omx_rndv *rndv,
+static u8 judge(struct omx_board *board, const struct omx_rndv *rndv,
 		const struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 
 	if (be64_to_cpu(body->offset) + be32_to_cpu(body->length) > rndv->length) {
-		omx_count(iface, DROP_PULL_RANGE);
+		omx_count(board, DROP_PULL_RANGE);
 		return OMX_STATUS_BAD_REGION;
 	}
 	if (!frames_fit(rndv->ch, be16_to_cpu(body->frame_length) + OMX_PULL_RESPONSE_HEADER)) {
 		/* The puller starts over when it hears of the MTU. */
-		omx_count(iface, DROP_PULL_MTU);
-		omx_peer_settle_mtu(iface, rndv->ch->mac);
+		omx_count(board, DROP_PULL_MTU);
+		omx_peer_settle_mtu(board, rndv->ch->mac);
 		return OMX_STATUSES;
 	}
 	return OMX_STATUS_OK;
 }
 
-void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		  struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
@@ -348,7 +348,7 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	struct omx_rndv *rndv;
 
 	if (!ch) {
-		omx_count(iface, DROP_NO_CHANNEL);
+		omx_count(board, DROP_NO_CHANNEL);
 		consume_skb(skb);
 		return;
 	}
@@ -356,11 +356,11 @@ void omx_pull_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	trace_omx_pull_request_received(ch, body);
 	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
-		status = judge(iface, rndv, skb);
+		status = judge(board, rndv, skb);
 	} else {
 		if (PTR_ERR(rndv) == -EFAULT)
 			status = OMX_STATUS_FAULT;
-		omx_count(iface, DROP_PULL_REGION);
+		omx_count(board, DROP_PULL_REGION);
 	}
 	if (status == OMX_STATUS_OK) {
 		*deferred_of(skb) = (struct deferred_request){ be32_to_cpu(body->wanted), ktime_get() };

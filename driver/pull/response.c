@@ -69,7 +69,7 @@ static noinline void request_gap(struct omx_pull *pull, u64 block, struct sk_buf
 	if (!omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
 				 gap_patience(pull), &request))
 		return;
-	omx_count(pull->ep->iface, PULL_GAP);
+	omx_count(pull->ep->board, PULL_GAP);
 	omx_pull_request_again(pull, &request, out);
 }
 
@@ -81,7 +81,7 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
 	omx_pull_window_take(&pull->window, offset, block, frames);
 	if (unlikely(pull->bet) && !block && !pull->late)
-		omx_count_add(pull->ep->iface, RESPONSE_OVERLAPPED, frames);
+		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	give_back_arrived(pull, frames);
 	pull->progress = jiffies;
 	pull->backoff = 0;
@@ -110,7 +110,7 @@ static struct omx_dma_copies *copies_of(struct omx_pull *pull)
 static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 			      int skb_offset, struct sk_buff_head *out)
 {
-	struct omx_iface *iface = pull->ep->iface;
+	struct omx_board *board = pull->ep->board;
 	struct omx_dma_copies *copies = copies_of(pull);
 	u32 left = skb->len - skb_offset;
 	u32 length = min(left, pull->window.frame_length);
@@ -120,10 +120,10 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 
 	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
 	case OMX_PULL_MISFIT:
-		omx_count(iface, DROP_PULL_FRAME);
+		omx_count(board, DROP_PULL_FRAME);
 		return length;
 	case OMX_PULL_DUPLICATE:
-		omx_count(iface, DROP_PULL_DUPLICATE);
+		omx_count(board, DROP_PULL_DUPLICATE);
 		return length;
 	case OMX_PULL_NEW:
 		break;
@@ -157,7 +157,7 @@ void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 
 	lockdep_assert_held(&pull->lock);
 	if (pull->state != OMX_PULL_ACTIVE) {
-		omx_count(pull->ep->iface, DROP_PULL_HANDLE);
+		omx_count(pull->ep->board, DROP_PULL_HANDLE);
 		at = skb->len;
 	}
 	while (at < skb->len) {
@@ -194,15 +194,15 @@ void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
 		omx_pull_conclude(pull, OMX_STATUS_OK);
 }
 
-void omx_pull_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			   struct sk_buff *skb)
 {
 	struct omx_pull *pull = pull_of(ep, skb, response_pull(skb));
 	struct sk_buff_head out;
 
 	if (!pull) {
-		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
-		omx_count(iface, DROP_PULL_HANDLE);
+		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
+		omx_count(board, DROP_PULL_HANDLE);
 		kfree_skb(skb);
 		return;
 	}
@@ -215,11 +215,11 @@ void omx_pull_response_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 					 skb->len - OMX_PULL_RESPONSE_HEADER);
 	omx_pull_receive_response(pull, skb, &out);
 	omx_pull_unlock_and_go_on(pull, &out);
-	omx_pull_schedule_next(iface);
+	omx_pull_schedule_next(board);
 }
 
 /* The sender has to page in, which it answers for: no need to ask again. */
-void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
+void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		       struct sk_buff *skb)
 {
 	const struct omx_wire_hold *body = omx_packet_body(skb);
@@ -230,8 +230,8 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 
 	__skb_queue_head_init(&out);
 	if (!pull) {
-		omx_peer_heard(iface, omx_mac_read(eth_hdr(skb)->h_source));
-		omx_count(iface, DROP_HOLD);
+		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
+		omx_count(board, DROP_HOLD);
 		kfree_skb(skb);
 		return;
 	}
@@ -253,5 +253,5 @@ void omx_pull_hold_pkt(struct omx_iface *iface, struct omx_endpoint *ep,
 	spin_unlock(&pull->lock);
 	omx_channel_xmit(pull->ch, &out);
 	consume_skb(skb);
-	omx_pull_schedule_next(iface);
+	omx_pull_schedule_next(board);
 }

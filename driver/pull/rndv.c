@@ -317,7 +317,7 @@ bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb)
 	lockdep_assert_held(&ch->lock);
 	rndv = omx_table_find(&ep->rndvs, id);
 	if (!rndv || rndv->id != id || rndv->ch != ch || list_empty(&rndv->link)) {
-		omx_count(ep->iface, DROP_NOTIFY);
+		omx_count(ep->board, DROP_NOTIFY);
 	} else {
 		list_del_init(&rndv->link);
 		finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
