@@ -314,7 +314,7 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 		return;
 	case OMX_RX_AHEAD:
 		if (!charge(ch, skb)) {
-			omx_count(board, DROP_RING_FULL);
+			omx_count(board, DROP_NO_ROOM);
 			break;
 		}
 		*slot = skb;

@@ -19,7 +19,7 @@
 	X(TX_RNDV,		"sent rendezvous") \
 	X(TX_NOTIFY,		"sent notify") \
 	X(TX_ACK,		"sent ack") \
-	X(TX_PULL,		"sent pull request") \
+	X(TX_PULL_REQUEST,		"sent pull request") \
 	X(TX_PULL_RESPONSE,	"sent pull reply") \
 	X(TX_NACK,		"sent nack") \
 	X(TX_HOLD,		"sent hold") \
@@ -31,7 +31,7 @@
 	X(RX_RNDV,		"received rendezvous") \
 	X(RX_NOTIFY,		"received notify") \
 	X(RX_ACK,		"received ack") \
-	X(RX_PULL,		"received pull request") \
+	X(RX_PULL_REQUEST,		"received pull request") \
 	X(RX_PULL_RESPONSE,	"received pull reply") \
 	X(RX_NACK,		"received nack") \
 	X(RX_HOLD,		"received hold") \
@@ -41,7 +41,7 @@
 	X(PULL_TIMEOUT,		"pull timer asked again") \
 	X(PULL_GAP,		"pull asked again for a gap") \
 	X(PULL_FRAMES_AGAIN,	"pull frame asked for again") \
-	X(PULL_STARTED_OVER,	"pull started over with shorter frames") \
+	X(PULL_RESTARTED,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the interface") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
 	X(SEND_FULL,		"eager send refused, channel full") \
@@ -96,7 +96,7 @@
 	X(DROP_FLOW,		"dropped: stale flow") \
 	X(DROP_ACK,		"dropped: ack of what was not sent") \
 	X(DROP_FRAGMENT,	"dropped: fragment does not continue its message") \
-	X(DROP_RING_FULL,	"dropped: receiver has no room") \
+	X(DROP_NO_ROOM,	"dropped: receiver has no room") \
 	X(DROP_NO_MEMORY,	"dropped: out of memory") \
 	X(DROP_PULL_HANDLE,	"dropped: for no pull") \
 	X(DROP_PULL_FRAME,	"dropped: frame does not fit its pull") \

@@ -176,7 +176,7 @@ static u32 frame_length(const struct omx_pull *pull)
  */
 static void start_over(struct omx_pull *pull)
 {
-	omx_count(pull->ep->board, PULL_STARTED_OVER);
+	omx_count(pull->ep->board, PULL_RESTARTED);
 	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
 	pull->released = 0;
 	pull->dropped = 0;
