@@ -16,11 +16,11 @@
 
 #define OMX_WIRE_VERSION	1
 #define OMX_ETHERTYPE_DEFAULT	0x86DF	/* the one that MXoE used */
-#define OMX_HOSTNAME_LEN	80	/* terminating 0 included */
+#define OMX_WIRE_NAME_LEN	80	/* terminating 0 included */
 
 #define OMX_BLOCK_FRAMES	32	/* frames that one pull request can ask for */
 #define OMX_SACK_BITS		64	/* packets beyond the cumulative ack that an ack describes */
-#define OMX_EAGER_LENGTH_MAX	(64 * 1024)
+#define OMX_WIRE_EAGER_MAX	(64 * 1024)
 
 enum omx_wire_type {
 	OMX_WIRE_HELLO = 1,	/* I am here (broadcast, or the answer to one) */
@@ -53,7 +53,7 @@ struct omx_wire_hello {
 	__be32	boot;		/* drawn when the interface was attached */
 	__be16	mtu;		/* largest frame that I take, Ethernet header excluded */
 	__u8	flags;
-	__u8	name_length;	/* 1 ... OMX_HOSTNAME_LEN - 1, no terminating 0 */
+	__u8	name_length;	/* 1 ... OMX_WIRE_NAME_LEN - 1, no terminating 0 */
 	/* the board's name follows */
 } __packed;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct buffer *buffer, uint32_t count)
+static bool buffer_make_room(struct buffer *buffer, uint32_t count)
 {
 	struct omx_segment *segments;
 
@@ -26,7 +26,7 @@ omx_return_t omx__buffer_set_segments(struct buffer *buffer, const omx_seg_t *se
 
 	if (count > OMX_MAX_SEGMENTS || (count && !segs))
 		return OMX_SEGMENTS_BAD_COUNT;
-	if (!make_room(buffer, count))
+	if (!buffer_make_room(buffer, count))
 		return OMX_NO_SYSTEM_RESOURCES;
 
 	for (i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ omx_return_t omx__buffer_set_segments(struct buffer *buffer, const omx_seg_t *se
 
 bool omx__buffer_copy(struct buffer *buffer, const struct omx_buffer *from)
 {
-	if (!make_room(buffer, from->segment_count))
+	if (!buffer_make_room(buffer, from->segment_count))
 		return false;
 	buffer->abi = *from;
 	if (from->segment_count) {

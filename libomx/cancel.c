@@ -13,8 +13,8 @@ static bool can_cancel(const struct omx__request *req)
 }
 
 /* Enters the endpoint for a request of it. */
-static omx_return_t enter_for(struct omx__endpoint *ep, omx_request_t *request,
-			      struct omx__request **req)
+static omx_return_t request_enter(struct omx__endpoint *ep, omx_request_t *request,
+				  struct omx__request **req)
 {
 	omx_return_t ret = omx__enter(ep);
 
@@ -27,11 +27,11 @@ static omx_return_t enter_for(struct omx__endpoint *ep, omx_request_t *request,
 	return OMX_BAD_REQUEST;
 }
 
-static omx_return_t cancel(struct omx__endpoint *ep, omx_request_t *request, uint32_t *result,
-			   bool test)
+static omx_return_t request_cancel(struct omx__endpoint *ep, omx_request_t *request, uint32_t *result,
+				   bool test)
 {
 	struct omx__request *req;
-	omx_return_t ret = enter_for(ep, request, &req);
+	omx_return_t ret = request_enter(ep, request, &req);
 
 	if (ret)
 		return ret;
@@ -52,18 +52,18 @@ static omx_return_t cancel(struct omx__endpoint *ep, omx_request_t *request, uin
 
 omx_return_t omx_cancel(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
 {
-	return omx__return(ep, cancel(ep, request, result, false), __func__);
+	return omx__return(ep, request_cancel(ep, request, result, false), __func__);
 }
 
 omx_return_t omx_cancel_notest(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
 {
-	return omx__return(ep, cancel(ep, request, result, true), __func__);
+	return omx__return(ep, request_cancel(ep, request, result, true), __func__);
 }
 
 omx_return_t omx_forget(omx_endpoint_t ep, omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = enter_for(ep, request, &req);
+	omx_return_t ret = request_enter(ep, request, &req);
 
 	if (ret)
 		return omx__return(ep, ret, __func__);

@@ -14,8 +14,8 @@
 #define ENDPOINT_LAST	0xffff	/* that the wire has room for */
 
 /* The request is active, or (-errno) as before. */
-static int submit(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
-		  uint32_t key, uint32_t timeout_ms)
+static int connect_submit(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
+			  uint32_t key, uint32_t timeout_ms)
 {
 	struct omx_ioc_connect connect = {
 		.mac = nic_id,
@@ -33,8 +33,8 @@ static int submit(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
 	return 0;
 }
 
-static struct omx__request *make_request(struct omx__endpoint *ep, uint64_t match_info,
-					 void *context)
+static struct omx__request *connect_request_make(struct omx__endpoint *ep, uint64_t match_info,
+						 void *context)
 {
 	struct omx__request *req = omx__request_alloc(ep, REQUEST_CONNECT, context);
 
@@ -48,8 +48,8 @@ static struct omx__request *make_request(struct omx__endpoint *ep, uint64_t matc
 }
 
 /* Must hold the lock. */
-static omx_return_t start(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
-			  uint32_t key, uint32_t timeout_ms)
+static omx_return_t connect_start(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
+				  uint32_t key, uint32_t timeout_ms)
 {
 	int err;
 
@@ -59,7 +59,7 @@ static omx_return_t start(struct omx__request *req, uint64_t nic_id, uint32_t en
 		omx__request_free(req);
 		return OMX_REMOTE_ENDPOINT_BAD_ID;
 	}
-	err = submit(req, nic_id, endpoint, key, timeout_ms);
+	err = connect_submit(req, nic_id, endpoint, key, timeout_ms);
 	if (!err)
 		return OMX_SUCCESS;
 	omx__request_free(req);
@@ -69,14 +69,14 @@ static omx_return_t start(struct omx__request *req, uint64_t nic_id, uint32_t en
 
 int omx__connect_self(struct omx__endpoint *ep)
 {
-	struct omx__request *req = make_request(ep, 0, NULL);
+	struct omx__request *req = connect_request_make(ep, 0, NULL);
 	int err;
 
 	if (!req)
 		return -ENOMEM;
 	req->zombie = true;
 	req->partner = ep->self;
-	err = submit(req, ep->mac, ep->endpoint, ep->key, ep->timeout_ms);
+	err = connect_submit(req, ep->mac, ep->endpoint, ep->key, ep->timeout_ms);
 	if (err)
 		omx__request_free(req);
 	return err;
@@ -93,8 +93,8 @@ omx_return_t omx_iconnect(omx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint,
 		return omx__return(NULL, ret, __func__);
 	ret = ep->failed;
 	if (!ret) {
-		req = make_request(ep, match_info, context);
-		ret = start(req, nic_id, endpoint, key, ep->timeout_ms);
+		req = connect_request_make(ep, match_info, context);
+		ret = connect_start(req, nic_id, endpoint, key, ep->timeout_ms);
 	}
 	if (!ret) {
 		req->zombie = !request;
@@ -106,7 +106,7 @@ omx_return_t omx_iconnect(omx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint,
 }
 
 /* How the blocking call ends when its request has. */
-static omx_return_t conclude(struct omx__request *req, omx_endpoint_addr_t *addr)
+static omx_return_t connect_conclude(struct omx__request *req, omx_endpoint_addr_t *addr)
 {
 	omx_status_t status;
 
@@ -132,14 +132,14 @@ static omx_return_t connect_and_wait(struct omx__endpoint *ep, uint64_t nic_id,
 		return ret;
 	if (omx__in_handler(ep))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
-	req = make_request(ep, 0, NULL);
-	ret = start(req, nic_id, endpoint, key, timeout ? timeout : 1);
+	req = connect_request_make(ep, 0, NULL);
+	ret = connect_start(req, nic_id, endpoint, key, timeout ? timeout : 1);
 	if (ret)
 		return ret;
 	req->internal = true;
 	ret = omx__wait_request(ep, req, &done, timeout);
 	if (ret == OMX_SUCCESS && done)
-		return conclude(req, addr);
+		return connect_conclude(req, addr);
 	if (ep->state == ENDPOINT_OPEN)
 		omx__request_drop(req);
 	return ret ? ret : OMX_TIMEOUT;

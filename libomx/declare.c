@@ -19,7 +19,7 @@
 _Static_assert(OMX_REGION_SEND == OMX_REGION_READ && OMX_REGION_RECV == OMX_REGION_WRITE,
 	       "the driver takes the program's flags");
 
-static struct region *find(const struct omx__endpoint *ep, uintptr_t handle)
+static struct region *declared_find(const struct omx__endpoint *ep, uintptr_t handle)
 {
 	uint32_t slot = handle & (SLOTS_MAX - 1);
 	struct region *region = slot < ep->declared_room ? ep->declared[slot] : NULL;
@@ -27,7 +27,7 @@ static struct region *find(const struct omx__endpoint *ep, uintptr_t handle)
 	return region && region->handle == handle ? region : NULL;
 }
 
-static bool grow(struct omx__endpoint *ep)
+static bool declared_grow(struct omx__endpoint *ep)
 {
 	uint32_t room = ep->declared_room ? 2 * ep->declared_room : SLOTS_FIRST;
 	struct region **larger;
@@ -44,13 +44,13 @@ static bool grow(struct omx__endpoint *ep)
 	return true;
 }
 
-static bool free_slot(struct omx__endpoint *ep, uint32_t *slot)
+static bool declared_free_slot(struct omx__endpoint *ep, uint32_t *slot)
 {
 	for (*slot = 0; *slot < ep->declared_room; ++*slot) {
 		if (!ep->declared[*slot])
 			return true;
 	}
-	return grow(ep);
+	return declared_grow(ep);
 }
 
 /* Never 0. */
@@ -65,7 +65,7 @@ static uintptr_t new_handle(uint32_t slot)
 	return high | slot;
 }
 
-static omx_return_t error_of(int err)
+static omx_return_t declared_error(int err)
 {
 	switch (err) {
 	case -EBUSY:
@@ -77,8 +77,8 @@ static omx_return_t error_of(int err)
 	}
 }
 
-static omx_return_t add(struct omx__endpoint *ep, const struct omx_buffer *buffer,
-			uint32_t flags, omx_region_t *handle)
+static omx_return_t declared_add(struct omx__endpoint *ep, const struct omx_buffer *buffer,
+				 uint32_t flags, omx_region_t *handle)
 {
 	struct region *region;
 	uint32_t slot;
@@ -86,25 +86,25 @@ static omx_return_t add(struct omx__endpoint *ep, const struct omx_buffer *buffe
 
 	if (!buffer->length)
 		return OMX_SEGMENTS_BAD_COUNT;
-	if (!free_slot(ep, &slot))
+	if (!declared_free_slot(ep, &slot))
 		return OMX_NO_SYSTEM_RESOURCES;
 	err = omx__region_make(ep, buffer, flags, &region);
 	if (err)
-		return error_of(err);
+		return declared_error(err);
 	region->handle = new_handle(slot);
 	ep->declared[slot] = region;
 	*handle = (omx_region_t)region->handle;
 	return OMX_SUCCESS;
 }
 
-static omx_return_t declare(struct omx__endpoint *ep, const omx_seg_t *segs, uint32_t nseg,
-			    uint32_t flags, omx_region_t *region)
+static omx_return_t declared_create(struct omx__endpoint *ep, const omx_seg_t *segs, uint32_t nseg,
+				    uint32_t flags, omx_region_t *region)
 {
 	struct buffer buffer = { 0 };
 	omx_return_t ret = omx__buffer_set_segments(&buffer, segs, nseg);
 
 	if (!ret)
-		ret = add(ep, &buffer.abi, flags, region);
+		ret = declared_add(ep, &buffer.abi, flags, region);
 	omx__buffer_free(&buffer);
 	return ret;
 }
@@ -123,14 +123,14 @@ omx_return_t omx_region_declare(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nse
 		 !omx__memory_mode_valid((uint32_t)mode))
 		ret = OMX_ENDPOINT_PARAM_BAD_VALUE;
 	else
-		ret = declare(ep, segs, nseg, access | OMX_REGION_MODE((uint32_t)mode), region);
+		ret = declared_create(ep, segs, nseg, access | OMX_REGION_MODE((uint32_t)mode), region);
 	omx__leave(ep);
 	return omx__return(ep, ret, __func__);
 }
 
-static omx_return_t release(struct omx__endpoint *ep, uintptr_t handle)
+static omx_return_t declared_release(struct omx__endpoint *ep, uintptr_t handle)
 {
-	struct region *region = find(ep, handle);
+	struct region *region = declared_find(ep, handle);
 
 	if (!region)
 		return OMX_BAD_REQUEST;
@@ -147,7 +147,7 @@ omx_return_t omx_region_release(omx_endpoint_t ep, omx_region_t region)
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	ret = release(ep, (uintptr_t)region);
+	ret = declared_release(ep, (uintptr_t)region);
 	omx__leave(ep);
 	return omx__return(ep, ret, __func__);
 }
@@ -155,7 +155,7 @@ omx_return_t omx_region_release(omx_endpoint_t ep, omx_region_t region)
 omx_return_t omx__region_use(struct omx__request *req, uintptr_t handle, uint64_t length,
 			     uint32_t access)
 {
-	struct region *region = find(req->ep, handle);
+	struct region *region = declared_find(req->ep, handle);
 
 	if (!region || !(region->flags & access))
 		return OMX_BAD_REQUEST;

@@ -24,7 +24,7 @@ void omx__fetch_discard(struct omx__endpoint *ep, uint32_t message)
 }
 
 /* Fetches what req->remote_message names; status.code has the rest of the story. */
-static cold void fetch(struct omx__request *req)
+static cold void deliver_fetch(struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;
 	int err = omx__fetch(ep, req->remote_message, &req->buffer.abi);
@@ -66,7 +66,7 @@ void omx__deliver(struct omx__request *req, struct partner *partner,
 	if (arrival->medium) {
 		req->status.code = code;
 		req->remote_message = arrival->medium;
-		fetch(req);
+		deliver_fetch(req);
 		return;
 	}
 	omx__buffer_scatter(&req->buffer, arrival->data, length);
@@ -89,6 +89,6 @@ void omx__deliver_retry(struct omx__endpoint *ep)
 		if (req->rendezvous)
 			omx__pull_again(req);
 		else
-			fetch(req);
+			deliver_fetch(req);
 	}
 }

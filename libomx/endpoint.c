@@ -107,7 +107,7 @@ static void init_queues(struct omx__endpoint *ep)
 	list_init(&ep->dead_partners);
 }
 
-static void apply(struct omx__endpoint *ep, const struct wishes *wishes)
+static void endpoint_apply(struct omx__endpoint *ep, const struct wishes *wishes)
 {
 	init_queues(ep);
 	ep->error_handler = wishes->error_handler;
@@ -134,7 +134,7 @@ static omx_return_t check_numbers(uint32_t board, uint32_t endpoint)
 }
 
 /* Becomes an endpoint in the driver.  0 or -errno. */
-static int attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
+static int endpoint_attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
 {
 	int err = omx__driver_ioctl(ep->fd, OMX_IOC_OPEN, open);
 
@@ -148,10 +148,10 @@ static int attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
 }
 
 /* Everything but the lock and the descriptor.  0 or -errno. */
-static int build(struct omx__endpoint *ep, const struct wishes *wishes,
-		 struct omx_ioc_open *open)
+static int endpoint_build(struct omx__endpoint *ep, const struct wishes *wishes,
+			  struct omx_ioc_open *open)
 {
-	int err = attach(ep, open);
+	int err = endpoint_attach(ep, open);
 
 	if (err)
 		return err;
@@ -188,14 +188,14 @@ static omx_return_t open_endpoint(struct omx_ioc_open *open, const struct wishes
 
 	if (!ep)
 		return OMX_NO_SYSTEM_RESOURCES;
-	apply(ep, wishes);
+	endpoint_apply(ep, wishes);
 	open->timeout_ms = ep->timeout_ms;
 	ep->fd = omx__driver_open();
 	if (ep->fd < 0) {
 		err = ep->fd;
 		goto out_table;
 	}
-	err = build(ep, wishes, open);
+	err = endpoint_build(ep, wishes, open);
 	if (err)
 		goto out_fd;
 	set_state(ep, ENDPOINT_OPEN);
@@ -237,7 +237,7 @@ void omx__endpoint_wake(struct omx__endpoint *ep)
 		omx__driver_ioctl(ep->fd, OMX_IOC_WAKEUP, NULL);
 }
 
-static void abort_list(struct list *requests, omx_return_t code)
+static void requests_abort(struct list *requests, omx_return_t code)
 {
 	while (!list_empty(requests))
 		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
@@ -250,13 +250,13 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 	ep->failed = code;
 	ep->wake = true;
 	for (i = 0; i <= ep->context_mask; i++)
-		abort_list(&ep->contexts[i].posted, code);
+		requests_abort(&ep->contexts[i].posted, code);
 	for (i = 0; i < ep->partner_room; i++) {
 		if (ep->partners[i])
 			omx__partner_abort(ep, ep->partners[i], code);
 	}
-	abort_list(&ep->connecting, code);
-	abort_list(&ep->retry, code);
+	requests_abort(&ep->connecting, code);
+	requests_abort(&ep->retry, code);
 	ep->stalled = false;
 	/* The helper has no more to do; it may be waiting for a handler to end. */
 	omx__lock_changed(&ep->lock);
@@ -280,7 +280,7 @@ static void tear_down(struct omx__endpoint *ep)
 }
 
 /* Sends everybody away who is inside.  On success the state is CLOSING. */
-static omx_return_t evacuate(struct omx__endpoint *ep)
+static omx_return_t endpoint_evacuate(struct omx__endpoint *ep)
 {
 	omx_return_t ret = omx__enter(ep);
 
@@ -301,7 +301,7 @@ static omx_return_t evacuate(struct omx__endpoint *ep)
 
 omx_return_t omx__endpoint_close(struct omx__endpoint *ep)
 {
-	omx_return_t ret = evacuate(ep);
+	omx_return_t ret = endpoint_evacuate(ep);
 
 	if (ret)
 		return ret;

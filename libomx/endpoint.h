@@ -49,7 +49,7 @@ struct context {
 	struct list done;		/* requests; only if there are several context ids */
 };
 
-#define REQUESTS_PER_CHUNK	64
+#define REQUESTS_PER_SLAB	64
 
 struct omx__endpoint {
 	/* These outlive the endpoint; what follows starts as zero each time. */

@@ -85,7 +85,7 @@ void omx__verbose(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-static bool parse(const char **text, uint64_t max, char terminator, uint64_t *value)
+static bool setting_parse(const char **text, uint64_t max, char terminator, uint64_t *value)
 {
 	unsigned long long number;
 	char *end;
@@ -123,11 +123,11 @@ static bool parse_variable(const struct variable *variable, const char *text,
 		if (!parse_word(text, variable, &first))
 			return false;
 	} else if (!variable->second_offset) {
-		if (!parse(&text, variable->max, 0, &first))
+		if (!setting_parse(&text, variable->max, 0, &first))
 			return false;
 	} else {
-		if (!parse(&text, variable->max, ',', &first) ||
-		    !parse(&text, variable->second_max, 0, &second))
+		if (!setting_parse(&text, variable->max, ',', &first) ||
+		    !setting_parse(&text, variable->second_max, 0, &second))
 			return false;
 		*(uint64_t *)((char *)settings + variable->second_offset) = second;
 	}

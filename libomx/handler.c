@@ -12,8 +12,8 @@ static uint32_t shown_length(uint64_t length)
 	return length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 }
 
-static omx_unexp_handler_action_t call(struct omx__endpoint *ep, struct partner *partner,
-				       const struct arrival *arrival)
+static omx_unexp_handler_action_t handler_call(struct omx__endpoint *ep, struct partner *partner,
+					       const struct arrival *arrival)
 {
 	omx_unexp_handler_t handler = ep->handler;
 	void *context = ep->handler_context;
@@ -27,8 +27,8 @@ static omx_unexp_handler_action_t call(struct omx__endpoint *ep, struct partner 
 	return action;
 }
 
-bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
-			const struct arrival *arrival)
+bool omx__handler_consumes(struct omx__endpoint *ep, struct partner *partner,
+			   const struct arrival *arrival)
 {
 	omx_unexp_handler_action_t action;
 
@@ -38,7 +38,7 @@ bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
 	ep->users++;
 	partner->messages++;
 
-	action = call(ep, partner, arrival);
+	action = handler_call(ep, partner, arrival);
 
 	partner->messages--;
 	ep->users--;

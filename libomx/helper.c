@@ -13,7 +13,7 @@
 #define ERROR_PAUSE_NS	10000000
 #define STALLED_MS	100
 
-static int sleep_in_driver(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
+static int helper_sleep(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
 {
 	int err;
 
@@ -33,7 +33,7 @@ static void pause_after_error(struct omx__endpoint *ep)
 }
 
 /* What has come, and a nap. */
-static void serve(struct omx__endpoint *ep)
+static void helper_serve(struct omx__endpoint *ep)
 {
 	/* In this order, or what comes between the two would be slept through. */
 	struct omx_ioc_wait wait = {
@@ -53,12 +53,12 @@ static void serve(struct omx__endpoint *ep)
 	/* What is short may have been taken by others of our user: no event tells. */
 	if (ep->stalled)
 		wait.timeout_ms = STALLED_MS;
-	err = sleep_in_driver(ep, &wait);
+	err = helper_sleep(ep, &wait);
 	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
 		pause_after_error(ep);
 }
 
-static void *run(void *argument)
+static void *helper_run(void *argument)
 {
 	struct omx__endpoint *ep = argument;
 
@@ -67,7 +67,7 @@ static void *run(void *argument)
 		if (ep->paused)
 			omx__lock_wait(&ep->lock);
 		else
-			serve(ep);
+			helper_serve(ep);
 	}
 	omx__unlock(&ep->lock);
 	return NULL;
@@ -80,7 +80,7 @@ void omx__helper_start(struct omx__endpoint *ep)
 	ep->helper_settled = true;
 	if (!omx__settings.progress_thread)
 		return;
-	err = omx__thread_start(&ep->helper, run, ep);
+	err = omx__thread_start(&ep->helper, helper_run, ep);
 	if (err)
 		omx__verbose("no progress thread: %s", strerror(-err));
 	ep->helper_running = !err;

@@ -22,7 +22,7 @@ struct question {
 
 typedef omx_return_t (*answer)(const struct question *question);
 
-static omx_return_t put(const struct question *question, const void *value, uint32_t length)
+static omx_return_t info_put(const struct question *question, const void *value, uint32_t length)
 {
 	if (question->out_len < length)
 		return OMX_BAD_INFO_LENGTH;
@@ -32,7 +32,7 @@ static omx_return_t put(const struct question *question, const void *value, uint
 
 static omx_return_t put_number(const struct question *question, uint32_t number)
 {
-	return put(question, &number, sizeof(number));
+	return info_put(question, &number, sizeof(number));
 }
 
 static omx_return_t put_name(const struct question *question, const char *name)
@@ -111,7 +111,7 @@ static omx_return_t board_ids(const struct question *question)
 	length = count * sizeof(ids[0]);
 	if (question->out_len >= length + sizeof(ids[0]))
 		length += sizeof(ids[0]);
-	return put(question, ids, length);
+	return info_put(question, ids, length);
 }
 
 static omx_return_t board_hostname(const struct question *question)

@@ -81,7 +81,7 @@ static omx_return_t open_driver(void)
 	return OMX_SUCCESS;
 }
 
-static omx_return_t initialize(int api)
+static omx_return_t library_initialize(int api)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	omx_return_t ret;
@@ -102,10 +102,10 @@ static omx_return_t initialize(int api)
 
 omx_return_t omx__init_api(int api)
 {
-	return omx__return(NULL, initialize(api), "omx_init");
+	return omx__return(NULL, library_initialize(api), "omx_init");
 }
 
-static omx_return_t finalize(void)
+static omx_return_t library_finalize(void)
 {
 	omx_return_t ret = OMX_NOT_INITIALIZED;
 
@@ -124,7 +124,7 @@ static omx_return_t finalize(void)
 
 omx_return_t omx_finalize(void)
 {
-	return omx__return(NULL, finalize(), __func__);
+	return omx__return(NULL, library_finalize(), __func__);
 }
 
 int omx__query_driver(unsigned long command, void *argument)

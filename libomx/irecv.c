@@ -10,8 +10,8 @@
 #include "region.h"
 #include "unexpected.h"
 
-static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
-			  uint64_t match_mask)
+static omx_return_t receive_check(const struct omx__endpoint *ep, uint64_t match_info,
+				  uint64_t match_mask)
 {
 	if (unlikely(ep->failed))
 		return ep->failed;
@@ -20,7 +20,7 @@ static omx_return_t check(const struct omx__endpoint *ep, uint64_t match_info,
 	return omx__match_check(match_info, match_mask);
 }
 
-static struct omx__request *make_request(struct omx__endpoint *ep, void *context)
+static struct omx__request *receive_request_make(struct omx__endpoint *ep, void *context)
 {
 	struct omx__request *req = omx__request_alloc(ep, REQUEST_RECV, context);
 
@@ -30,18 +30,18 @@ static struct omx__request *make_request(struct omx__endpoint *ep, void *context
 }
 
 /* On success the endpoint's lock is held. */
-static omx_return_t begin(struct omx__endpoint *ep, uint64_t match_info, uint64_t match_mask,
-			  void *context, struct omx__request **out)
+static omx_return_t receive_begin(struct omx__endpoint *ep, uint64_t match_info, uint64_t match_mask,
+				  void *context, struct omx__request **out)
 {
 	struct omx__request *req;
 	omx_return_t ret = omx__enter(ep);
 
 	if (unlikely(ret))
 		return ret;
-	ret = check(ep, match_info, match_mask);
+	ret = receive_check(ep, match_info, match_mask);
 	if (unlikely(ret))
 		goto out_leave;
-	req = make_request(ep, context);
+	req = receive_request_make(ep, context);
 	if (unlikely(!req)) {
 		ret = OMX_NO_SYSTEM_RESOURCES;
 		goto out_leave;
@@ -56,16 +56,16 @@ out_leave:
 	return ret;
 }
 
-/* Undoes begin(); `ret` is why. */
-static cold omx_return_t give_up(struct omx__endpoint *ep, struct omx__request *req,
-				 omx_return_t ret)
+/* Undoes receive_begin(); `ret` is why. */
+static cold omx_return_t receive_give_up(struct omx__endpoint *ep, struct omx__request *req,
+					 omx_return_t ret)
 {
 	omx__request_free(req);
 	omx__leave(ep);
 	return ret;
 }
 
-static void post(struct omx__endpoint *ep, struct omx__request *req)
+static void receive_post(struct omx__endpoint *ep, struct omx__request *req)
 {
 	/* In case that it ends without ever meeting a message. */
 	req->status.addr = (omx_endpoint_addr_t){ { 0, 0 } };
@@ -85,8 +85,8 @@ static cold void expect_large(struct omx__endpoint *ep)
 }
 
 /* `message`: it is for this receive; NULL: whichever comes. */
-static void meet(struct omx__endpoint *ep, struct omx__request *req, struct message *message,
-		 omx_request_t *request)
+static void receive_meet(struct omx__endpoint *ep, struct omx__request *req, struct message *message,
+			 omx_request_t *request)
 {
 	bool large = req->buffer.abi.length > ep->local_rndv_threshold;
 
@@ -96,31 +96,31 @@ static void meet(struct omx__endpoint *ep, struct omx__request *req, struct mess
 	if (message)
 		omx__unexpected_deliver(message, req);
 	else
-		post(ep, req);
+		receive_post(ep, req);
 	if (large)
 		expect_large(ep);
 	omx__leave(ep);
 }
 
-static void finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
+static void receive_finish(struct omx__endpoint *ep, struct omx__request *req, omx_request_t *request)
 {
 	struct message *message = list_empty(&ep->unexpected) ? NULL :
 		omx__unexpected_find(ep, req->match_info, req->match_mask);
 
-	meet(ep, req, message, request);
+	receive_meet(ep, req, message, request);
 }
 
-static omx_return_t receive(struct omx__endpoint *ep, void *buffer, size_t length,
-			    uint64_t match_info, uint64_t match_mask,
-			    void *context, omx_request_t *request)
+static omx_return_t receive_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
+				       uint64_t match_info, uint64_t match_mask,
+				       void *context, omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+	omx_return_t ret = receive_begin(ep, match_info, match_mask, context, &req);
 
 	if (unlikely(ret))
 		return ret;
 	omx__buffer_set(&req->buffer, buffer, length);
-	finish(ep, req, request);
+	receive_finish(ep, req, request);
 	return OMX_SUCCESS;
 }
 
@@ -129,16 +129,16 @@ static omx_return_t receive_segments(struct omx__endpoint *ep, omx_seg_t *segs, 
 				     void *context, omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+	omx_return_t ret = receive_begin(ep, match_info, match_mask, context, &req);
 
 	if (unlikely(ret))
 		return ret;
 	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
 	if (likely(!ret)) {
-		finish(ep, req, request);
+		receive_finish(ep, req, request);
 		return OMX_SUCCESS;
 	}
-	return give_up(ep, req, ret);
+	return receive_give_up(ep, req, ret);
 }
 
 static omx_return_t receive_in_mode(struct omx__endpoint *ep, void *buffer, size_t length,
@@ -147,15 +147,15 @@ static omx_return_t receive_in_mode(struct omx__endpoint *ep, void *buffer, size
 				    omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+	omx_return_t ret = receive_begin(ep, match_info, match_mask, context, &req);
 
 	if (ret)
 		return ret;
 	if (!omx__memory_mode_valid((uint32_t)mode))
-		return give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+		return receive_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
 	req->memory = (uint8_t)mode;
 	omx__buffer_set(&req->buffer, buffer, length);
-	finish(ep, req, request);
+	receive_finish(ep, req, request);
 	return OMX_SUCCESS;
 }
 
@@ -164,18 +164,18 @@ static omx_return_t receive_region(struct omx__endpoint *ep, omx_region_t region
 				   void *context, omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, match_info, match_mask, context, &req);
+	omx_return_t ret = receive_begin(ep, match_info, match_mask, context, &req);
 
 	if (ret)
 		return ret;
 	ret = omx__region_use(req, (uintptr_t)region, length, OMX_REGION_WRITE);
 	if (ret)
-		return give_up(ep, req, ret);
-	finish(ep, req, request);
+		return receive_give_up(ep, req, ret);
+	receive_finish(ep, req, request);
 	return OMX_SUCCESS;
 }
 
-/* begin(), for a message that the program holds. */
+/* receive_begin(), for a message that the program holds. */
 static omx_return_t receive_begin_matched(struct omx__endpoint *ep, omx_message_t handle, void *context,
 					  struct message **message, struct omx__request **out)
 {
@@ -184,7 +184,7 @@ static omx_return_t receive_begin_matched(struct omx__endpoint *ep, omx_message_
 	if (ret)
 		return ret;
 	*message = omx__unexpected_matched(ep, handle);
-	*out = *message ? make_request(ep, context) : NULL;
+	*out = *message ? receive_request_make(ep, context) : NULL;
 	if (*out)
 		return OMX_SUCCESS;
 	omx__leave(ep);
@@ -202,7 +202,7 @@ static omx_return_t receive_matched(struct omx__endpoint *ep, void *buffer, size
 		return ret;
 	omx__buffer_set(&req->buffer, buffer, length);
 	*handle = NULL;
-	meet(ep, req, message, request);
+	receive_meet(ep, req, message, request);
 	return OMX_SUCCESS;
 }
 
@@ -218,9 +218,9 @@ static omx_return_t receive_matched_segments(struct omx__endpoint *ep, omx_seg_t
 		return ret;
 	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
 	if (ret)
-		return give_up(ep, req, ret);
+		return receive_give_up(ep, req, ret);
 	*handle = NULL;
-	meet(ep, req, message, request);
+	receive_meet(ep, req, message, request);
 	return OMX_SUCCESS;
 }
 
@@ -228,8 +228,8 @@ omx_return_t omx_irecv(omx_endpoint_t ep, void *buffer, size_t length,
 		       uint64_t match_info, uint64_t match_mask,
 		       void *context, omx_request_t *request)
 {
-	return omx__return(ep, receive(ep, buffer, length, match_info, match_mask,
-				       context, request), __func__);
+	return omx__return(ep, receive_contiguous(ep, buffer, length, match_info, match_mask,
+						  context, request), __func__);
 }
 
 omx_return_t omx_irecvv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,

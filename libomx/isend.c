@@ -48,7 +48,7 @@ static bool can_wait(struct omx__request *req, int err)
 }
 
 /* No event will announce that resources have come back. */
-static void note_shortage(struct omx__endpoint *ep, int err)
+static void send_stall_on_shortage(struct omx__endpoint *ep, int err)
 {
 	if (err == -EBUSY || err == -ENOMEM || err == -ENOSPC)
 		omx__stall(ep);
@@ -81,7 +81,7 @@ static bool fails_for_good(struct omx__request *req, int err)
 	return err == -EFAULT || (req->state == REQUEST_QUEUED && !can_wait(req, err));
 }
 
-static int submit(struct omx__request *req)
+static int send_submit(struct omx__request *req)
 {
 	int err = req->rendezvous ? omx__send_rendezvous(req) : omx__send_eager(req);
 
@@ -93,7 +93,7 @@ static int submit(struct omx__request *req)
 bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
 {
 	struct partner *partner = req->partner;
-	int err = submit(req);
+	int err = send_submit(req);
 
 	if (!err) {
 		ep->short_since = 0;
@@ -102,7 +102,7 @@ bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
 	if (can_wait(req, err)) {
 		struct list *first = partner->queued.next;
 
-		note_shortage(ep, err);
+		send_stall_on_shortage(ep, err);
 		list_append(first, &req->node);		/* before the first */
 		return false;
 	}
@@ -111,7 +111,7 @@ bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
 	return true;
 }
 
-static void queue(struct omx__request *req)
+static void send_queue(struct omx__request *req)
 {
 	req->state = REQUEST_QUEUED;
 	list_append(&req->partner->queued, &req->node);
@@ -121,7 +121,7 @@ static void queue(struct omx__request *req)
 
 static cold omx_return_t send_after_others(struct omx__endpoint *ep, struct omx__request *req)
 {
-	queue(req);
+	send_queue(req);
 	/* Room may have been announced. */
 	omx__progress(ep);
 	return OMX_SUCCESS;
@@ -131,8 +131,8 @@ static cold omx_return_t send_later(struct omx__endpoint *ep, struct omx__reques
 {
 	if (!can_wait(req, err))
 		return omx__error_from_errno(err);
-	note_shortage(ep, err);
-	queue(req);
+	send_stall_on_shortage(ep, err);
+	send_queue(req);
 	return OMX_SUCCESS;
 }
 
@@ -142,7 +142,7 @@ static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *
 
 	if (unlikely(!list_empty(&req->partner->queued)))
 		return send_after_others(ep, req);
-	err = submit(req);
+	err = send_submit(req);
 	return likely(!err) ? OMX_SUCCESS : send_later(ep, req, err);
 }
 
@@ -160,12 +160,12 @@ static cold omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__requ
 		if (err)
 			return omx__error_from_errno(err);
 	}
-	queue(req);
+	send_queue(req);
 	return OMX_SUCCESS;
 }
 
 /* Which way it goes depends on how the partner is. */
-static omx_return_t dispatch(struct omx__endpoint *ep, struct omx__request *req)
+static omx_return_t send_dispatch(struct omx__endpoint *ep, struct omx__request *req)
 {
 	if (likely(req->partner->state == PARTNER_LIVE))
 		return send_to_live(ep, req);
@@ -178,8 +178,8 @@ static omx_return_t dispatch(struct omx__endpoint *ep, struct omx__request *req)
  * Looks the destination up and makes a request for it.  On success the
  * endpoint's lock is held.
  */
-static omx_return_t begin(struct omx__endpoint *ep, const omx_endpoint_addr_t *dest,
-			  uint64_t match_info, void *context, struct omx__request **out)
+static omx_return_t send_begin(struct omx__endpoint *ep, const omx_endpoint_addr_t *dest,
+			       uint64_t match_info, void *context, struct omx__request **out)
 {
 	struct partner *partner;
 	struct omx__request *req;
@@ -209,9 +209,9 @@ out_leave:
 	return ret;
 }
 
-/* Undoes begin(); `ret` is why. */
-static cold omx_return_t give_up(struct omx__endpoint *ep, struct omx__request *req,
-				 omx_return_t ret)
+/* Undoes send_begin(); `ret` is why. */
+static cold omx_return_t send_give_up(struct omx__endpoint *ep, struct omx__request *req,
+				      omx_return_t ret)
 {
 	omx__region_put(req);
 	omx__request_free(req);
@@ -219,9 +219,9 @@ static cold omx_return_t give_up(struct omx__endpoint *ep, struct omx__request *
 	return ret;
 }
 
-/* Sends what begin() has made; leaves the endpoint. */
-static omx_return_t finish(struct omx__endpoint *ep, struct omx__request *req,
-			   bool synchronous, omx_request_t *request)
+/* Sends what send_begin() has made; leaves the endpoint. */
+static omx_return_t send_finish(struct omx__endpoint *ep, struct omx__request *req,
+				bool synchronous, omx_request_t *request)
 {
 	uint64_t length = req->buffer.abi.length;
 	omx_return_t ret;
@@ -230,9 +230,9 @@ static omx_return_t finish(struct omx__endpoint *ep, struct omx__request *req,
 	req->status.msg_length = length;
 	req->status.xfer_length = 0;
 	req->zombie = !request;
-	ret = dispatch(ep, req);
+	ret = send_dispatch(ep, req);
 	if (unlikely(ret))
-		return give_up(ep, req, ret);
+		return send_give_up(ep, req, ret);
 	if (request)
 		*request = req;
 	omx__leave(ep);
@@ -244,12 +244,12 @@ static omx_return_t send_contiguous(struct omx__endpoint *ep, void *buffer, size
 				    void *context, omx_request_t *request, bool synchronous)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+	omx_return_t ret = send_begin(ep, dest, match_info, context, &req);
 
 	if (unlikely(ret))
 		return ret;
 	omx__buffer_set(&req->buffer, buffer, length);
-	return finish(ep, req, synchronous, request);
+	return send_finish(ep, req, synchronous, request);
 }
 
 static omx_return_t send_segments(struct omx__endpoint *ep, omx_seg_t *segs, uint32_t nseg,
@@ -257,14 +257,14 @@ static omx_return_t send_segments(struct omx__endpoint *ep, omx_seg_t *segs, uin
 				  void *context, omx_request_t *request, bool synchronous)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+	omx_return_t ret = send_begin(ep, dest, match_info, context, &req);
 
 	if (unlikely(ret))
 		return ret;
 	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
 	if (likely(!ret))
-		return finish(ep, req, synchronous, request);
-	return give_up(ep, req, ret);
+		return send_finish(ep, req, synchronous, request);
+	return send_give_up(ep, req, ret);
 }
 
 static omx_return_t send_in_mode(struct omx__endpoint *ep, void *buffer, size_t length,
@@ -273,15 +273,15 @@ static omx_return_t send_in_mode(struct omx__endpoint *ep, void *buffer, size_t 
 				 bool synchronous)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+	omx_return_t ret = send_begin(ep, dest, match_info, context, &req);
 
 	if (ret)
 		return ret;
 	if (!omx__memory_mode_valid((uint32_t)mode))
-		return give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+		return send_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
 	req->memory = (uint8_t)mode;
 	omx__buffer_set(&req->buffer, buffer, length);
-	return finish(ep, req, synchronous, request);
+	return send_finish(ep, req, synchronous, request);
 }
 
 static omx_return_t send_region(struct omx__endpoint *ep, omx_region_t region, size_t length,
@@ -289,12 +289,12 @@ static omx_return_t send_region(struct omx__endpoint *ep, omx_region_t region, s
 				void *context, omx_request_t *request)
 {
 	struct omx__request *req;
-	omx_return_t ret = begin(ep, dest, match_info, context, &req);
+	omx_return_t ret = send_begin(ep, dest, match_info, context, &req);
 
 	if (ret)
 		return ret;
 	ret = omx__region_use(req, (uintptr_t)region, length, OMX_REGION_READ);
-	return ret ? give_up(ep, req, ret) : finish(ep, req, false, request);
+	return ret ? send_give_up(ep, req, ret) : send_finish(ep, req, false, request);
 }
 
 omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,

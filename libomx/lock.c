@@ -14,12 +14,12 @@ static void sleep_while(uint32_t *word, uint32_t value)
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void wake(uint32_t *word, int how_many)
+static void lock_wake_one(uint32_t *word, int how_many)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, how_many, NULL, NULL, 0);
 }
 
-static int spin(struct lock *lock)
+static int lock_spin(struct lock *lock)
 {
 	for (int i = 0; i < SPINS; i++) {
 		uint32_t word = 0;
@@ -34,7 +34,7 @@ static int spin(struct lock *lock)
 
 void omx__lock_slowly(struct lock *lock)
 {
-	if (spin(lock))
+	if (lock_spin(lock))
 		return;
 	/* We do not know whether others sleep: leave word at 2 in any case. */
 	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
@@ -43,14 +43,14 @@ void omx__lock_slowly(struct lock *lock)
 
 void omx__lock_wake(struct lock *lock)
 {
-	wake(&lock->word, 1);
+	lock_wake_one(&lock->word, 1);
 }
 
 void omx__lock_changed(struct lock *lock)
 {
 	__atomic_fetch_add(&lock->changes, 1, __ATOMIC_RELAXED);
 	if (lock->waiters)
-		wake(&lock->changes, INT_MAX);
+		lock_wake_one(&lock->changes, INT_MAX);
 }
 
 void omx__lock_wait(struct lock *lock)

@@ -67,8 +67,8 @@ void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,
  * Shows a message to the unexpected handler, with the lock dropped.
  * True: it has dealt with it.
  */
-bool omx__handler_takes(struct omx__endpoint *ep, struct partner *partner,
-			const struct arrival *arrival);
+bool omx__handler_consumes(struct omx__endpoint *ep, struct partner *partner,
+			   const struct arrival *arrival);
 
 /* FETCH into a buffer; at most its length.  0 or -errno. */
 int omx__fetch(struct omx__endpoint *ep, uint32_t message, const struct omx_buffer *buffer);

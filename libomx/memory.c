@@ -60,8 +60,8 @@ static int prefetch_outside(struct omx__endpoint *ep, struct omx_ioc_prefetch *p
 	return err;
 }
 
-static omx_return_t prefetch(struct omx__endpoint *ep, void *address, size_t length,
-			     uint32_t flags)
+static omx_return_t prefetch_memory(struct omx__endpoint *ep, void *address, size_t length,
+				    uint32_t flags)
 {
 	struct omx_ioc_prefetch ioc = {
 		.address = (uintptr_t)address, .length = length, .flags = flags,
@@ -91,7 +91,7 @@ omx_return_t omx_prefetch(omx_endpoint_t ep, void *address, size_t length, uint3
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	ret = prefetch(ep, address, length, flags);
+	ret = prefetch_memory(ep, address, length, flags);
 	omx__leave(ep);
 	return omx__return(ret == OMX_BAD_ENDPOINT ? NULL : ep, ret, __func__);
 }

@@ -30,7 +30,7 @@ struct pager {
 	bool abandoned;			/* the last thread frees it */
 };
 
-static void destroy(struct pager *pager)
+static void pager_destroy(struct pager *pager)
 {
 	omx__driver_close(pager->fd);
 	pthread_cond_destroy(&pager->left);
@@ -40,7 +40,7 @@ static void destroy(struct pager *pager)
 
 static bool start_thread(struct pager *pager);
 
-static void serve(struct pager *pager)
+static void pager_serve(struct pager *pager)
 {
 	struct omx_ioc_pager ioc = { 0 };
 
@@ -50,20 +50,20 @@ static void serve(struct pager *pager)
 	}
 }
 
-static void *run(void *argument)
+static void *pager_run(void *argument)
 {
 	struct thread *thread = argument;
 	struct pager *pager = thread->pager;
 	bool last;
 
-	serve(pager);
+	pager_serve(pager);
 	pthread_mutex_lock(&pager->lock);
 	thread->gone = true;
 	last = !--pager->inside && pager->abandoned;
 	pthread_cond_signal(&pager->left);
 	pthread_mutex_unlock(&pager->lock);
 	if (last)
-		destroy(pager);
+		pager_destroy(pager);
 	return NULL;
 }
 
@@ -76,7 +76,7 @@ static bool start_thread(struct pager *pager)
 		struct thread *thread = &pager->threads[pager->started];
 
 		thread->pager = pager;
-		started = !omx__thread_start(&thread->id, run, thread);
+		started = !omx__thread_start(&thread->id, pager_run, thread);
 		pager->started += started;
 		pager->inside += started;
 	}
@@ -84,7 +84,7 @@ static bool start_thread(struct pager *pager)
 	return started;
 }
 
-static struct pager *create(void)
+static struct pager *pager_create(void)
 {
 	struct pager *pager = calloc(1, sizeof(*pager));
 	pthread_condattr_t monotonic;
@@ -112,13 +112,13 @@ void omx__pager_start(struct omx__endpoint *ep)
 	ep->pager_settled = true;
 	if (!omx__settings.progress_thread)
 		return;
-	pager = create();
+	pager = pager_create();
 	if (!pager)
 		return;
 	/* First, so that no page is brought by others before the thread is there. */
 	if (omx__driver_ioctl(pager->fd, OMX_IOC_PAGER, &ioc) || !start_thread(pager)) {
 		omx__verbose("no thread to page in");
-		destroy(pager);
+		pager_destroy(pager);
 		return;
 	}
 	ep->pager = pager;
@@ -161,7 +161,7 @@ void omx__pager_stop(struct omx__endpoint *ep)
 	inside = pager->inside;
 	pthread_mutex_unlock(&pager->lock);
 	if (!inside)
-		destroy(pager);
+		pager_destroy(pager);
 }
 
 void omx__pager_orphan(struct omx__endpoint *ep)

@@ -50,7 +50,7 @@ omx_return_t omx__partner_by_address(struct omx__endpoint *ep, const omx_endpoin
 }
 
 /* Makes a table of pointers hold at least `count` of them. */
-static bool grow(struct partner ***table, uint32_t *room, uint32_t count)
+static bool partners_grow(struct partner ***table, uint32_t *room, uint32_t count)
 {
 	uint32_t wanted = *room ? *room : 16;
 	struct partner **larger;
@@ -78,10 +78,10 @@ static bool free_index(struct omx__endpoint *ep, uint32_t *index)
 			break;
 	}
 	*index = i;
-	return grow(&ep->partners, &ep->partner_room, i + 1);
+	return partners_grow(&ep->partners, &ep->partner_room, i + 1);
 }
 
-static struct partner *create(struct omx__endpoint *ep)
+static struct partner *partner_create(struct omx__endpoint *ep)
 {
 	struct partner *partner;
 	uint32_t index;
@@ -103,7 +103,7 @@ static struct partner *create(struct omx__endpoint *ep)
 
 int omx__partner_create_self(struct omx__endpoint *ep, uint32_t session)
 {
-	struct partner *self = create(ep);
+	struct partner *self = partner_create(ep);
 
 	if (!self)
 		return -ENOMEM;
@@ -160,11 +160,11 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 	struct omx_ioc_channel_info info = { .channel = channel };
 	struct partner *partner;
 
-	if (!grow(&ep->channels, &ep->channel_room, (channel & (CHANNEL_SLOTS - 1)) + 1))
+	if (!partners_grow(&ep->channels, &ep->channel_room, (channel & (CHANNEL_SLOTS - 1)) + 1))
 		return NULL;
 	/* If it fails, the channel is dead already and we go by its number. */
 	omx__driver_ioctl(ep->fd, OMX_IOC_CHANNEL_INFO, &info);
-	partner = is_self(ep, &info) ? ep->self : create(ep);
+	partner = is_self(ep, &info) ? ep->self : partner_create(ep);
 	if (!partner)
 		return NULL;
 	partner->state = PARTNER_LIVE;
@@ -177,7 +177,7 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 	return partner;
 }
 
-static void destroy(struct omx__endpoint *ep, struct partner *partner)
+static void partner_destroy(struct omx__endpoint *ep, struct partner *partner)
 {
 	ep->partners[partner->index] = NULL;
 	free(partner);
@@ -210,7 +210,7 @@ void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner)
 	}
 }
 
-static void abort_list(struct list *requests, omx_return_t code)
+static void requests_abort(struct list *requests, omx_return_t code)
 {
 	while (!list_empty(requests))
 		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
@@ -220,8 +220,8 @@ void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_r
 {
 	struct list *node, *next;
 
-	abort_list(&partner->queued, code);
-	abort_list(&partner->active, code);
+	requests_abort(&partner->queued, code);
+	requests_abort(&partner->active, code);
 	list_for_each(node, next, &ep->retry) {
 		struct omx__request *req = list_entry(node, struct omx__request, node);
 
@@ -231,7 +231,7 @@ void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_r
 }
 
 /* Forgets the one that has been dead for longest, unless messages of it are left. */
-static void bury(struct omx__endpoint *ep)
+static void partners_bury(struct omx__endpoint *ep)
 {
 	struct list *node, *next;
 
@@ -244,7 +244,7 @@ static void bury(struct omx__endpoint *ep)
 			continue;
 		list_remove(node);
 		ep->dead_partner_count--;
-		destroy(ep, partner);
+		partner_destroy(ep, partner);
 	}
 }
 
@@ -263,7 +263,7 @@ void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_ret
 	partner->reason = reason;
 	list_append(&ep->dead_partners, &partner->dead_node);
 	ep->dead_partner_count++;
-	bury(ep);
+	partners_bury(ep);
 }
 
 void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
@@ -280,7 +280,7 @@ void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
 	if (partner->state == PARTNER_DEAD && !partner->messages) {
 		list_remove(&partner->dead_node);
 		ep->dead_partner_count--;
-		destroy(ep, partner);
+		partner_destroy(ep, partner);
 	} else {
 		partner->addr = make_address(ep, partner->index);
 	}

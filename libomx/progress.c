@@ -24,8 +24,8 @@ static struct partner *partner_of(struct omx__endpoint *ep, uint32_t channel)
 	return likely(partner) ? partner : omx__partner_introduce(ep, channel);
 }
 
-static void discard(struct omx__endpoint *ep, struct partner *partner,
-		    const struct arrival *arrival)
+static void arrival_discard(struct omx__endpoint *ep, struct partner *partner,
+			    const struct arrival *arrival)
 {
 	if (arrival->rendezvous)
 		omx__pull_discard(ep, partner, arrival);
@@ -44,7 +44,7 @@ static bool queue_unexpected(struct omx__endpoint *ep, struct partner *partner,
 }
 
 /* No receive is posted for it. */
-static cold bool take_unexpected(struct omx__endpoint *ep, struct partner *partner,
+static cold bool arrival_receive_unexpected(struct omx__endpoint *ep, struct partner *partner,
 			    const struct arrival *arrival)
 {
 	struct omx__request *req;
@@ -52,8 +52,8 @@ static cold bool take_unexpected(struct omx__endpoint *ep, struct partner *partn
 	if (!ep->handler || ep->shown)
 		return queue_unexpected(ep, partner, arrival);
 
-	if (omx__handler_takes(ep, partner, arrival)) {
-		discard(ep, partner, arrival);
+	if (omx__handler_consumes(ep, partner, arrival)) {
+		arrival_discard(ep, partner, arrival);
 		return true;
 	}
 	/* The lock was dropped: a receive may have been posted for it. */
@@ -65,8 +65,8 @@ static cold bool take_unexpected(struct omx__endpoint *ep, struct partner *partn
 	return true;
 }
 
-static bool take_message(struct omx__endpoint *ep, const struct omx_event *event,
-			 const struct arrival *arrival)
+static bool arrival_receive(struct omx__endpoint *ep, const struct omx_event *event,
+			    const struct arrival *arrival)
 {
 	struct partner *partner = partner_of(ep, event->channel);
 	struct omx__request *req;
@@ -75,7 +75,7 @@ static bool take_message(struct omx__endpoint *ep, const struct omx_event *event
 		return false;
 	req = omx__match_posted(ep, arrival->match_info);
 	if (unlikely(!req))
-		return take_unexpected(ep, partner, arrival);
+		return arrival_receive_unexpected(ep, partner, arrival);
 	list_remove(&req->node);
 	omx__deliver(req, partner, arrival);
 	return true;
@@ -107,7 +107,7 @@ static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uin
 	}
 	if (unlikely(arrival.length > most))
 		arrival.length = most;
-	return take_message(ep, event, &arrival);
+	return arrival_receive(ep, event, &arrival);
 }
 
 static bool on_rndv(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
@@ -121,7 +121,7 @@ static bool on_rndv(struct omx__endpoint *ep, const struct omx_event *event, uin
 
 	(void)slots;
 	omx__helper_want(ep);
-	return take_message(ep, event, &arrival);
+	return arrival_receive(ep, event, &arrival);
 }
 
 /* code SUCCESS: partner is who answered. */
@@ -154,8 +154,8 @@ static bool on_connected(struct omx__endpoint *ep, const struct omx_event *event
 }
 
 /* The driver has finished with a rendezvous, on either side. */
-static void finish(struct omx__endpoint *ep, const struct omx_event *event,
-		   enum request_type type)
+static void transfer_finish(struct omx__endpoint *ep, const struct omx_event *event,
+			    enum request_type type)
 {
 	struct omx__request *req = omx__request_by_cookie(ep, event->cookie);
 	omx_return_t code = omx__error_from_status(event->status);
@@ -173,14 +173,14 @@ static void finish(struct omx__endpoint *ep, const struct omx_event *event,
 static bool on_send_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	(void)slots;
-	finish(ep, event, REQUEST_SEND);
+	transfer_finish(ep, event, REQUEST_SEND);
 	return true;
 }
 
 static bool on_pull_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	(void)slots;
-	finish(ep, event, REQUEST_RECV);
+	transfer_finish(ep, event, REQUEST_RECV);
 	return true;
 }
 
@@ -235,7 +235,7 @@ static const event_handler handlers[] = {
 };
 
 /* Events of a newer driver are passed over. */
-static bool handle(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+static bool event_handle(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	/* The one that latency is made of need not be looked up. */
 	if (likely(event->type == OMX_EVENT_RECV))
@@ -245,13 +245,13 @@ static bool handle(struct omx__endpoint *ep, const struct omx_event *event, uint
 	return handlers[event->type](ep, event, slots);
 }
 
-static void consume(struct omx__endpoint *ep, uint32_t khead)
+static void events_consume(struct omx__endpoint *ep, uint32_t khead)
 {
 	ep->consuming = true;
 	while (ep->ring.head != khead) {
 		uint32_t slots = omx__ring_entry_slots(&ep->ring, khead);
 
-		if (!handle(ep, omx__ring_event(&ep->ring, ep->ring.head), slots)) {
+		if (!event_handle(ep, omx__ring_event(&ep->ring, ep->ring.head), slots)) {
 			omx__stall(ep);
 			break;
 		}
@@ -266,7 +266,7 @@ static void consume(struct omx__endpoint *ep, uint32_t khead)
 }
 
 /* Tries again what failed for lack of resources. */
-static cold void retry(struct omx__endpoint *ep)
+static cold void progress_retry(struct omx__endpoint *ep)
 {
 	uint32_t i;
 
@@ -283,12 +283,12 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 	if (ep->paused)
 		return;
 	if (unlikely(ep->stalled))
-		retry(ep);
+		progress_retry(ep);
 	if (unlikely(!list_empty(&ep->timers)))
 		omx__timers_expire(ep);
 	/* More than the ring holds cannot be in it. */
 	if (khead - ep->ring.head <= ep->ring.slot_count)
-		consume(ep, khead);
+		events_consume(ep, khead);
 	if (unlikely(omx__ring_backlogged(&ep->ring)))
 		omx__ring_kick(&ep->ring, ep->fd);
 }

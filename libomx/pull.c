@@ -11,7 +11,7 @@
 #include "region.h"
 
 /* length 0: nothing is fetched, for this reason. */
-static int send_pull(struct omx__request *req, uint64_t length, enum omx_status status)
+static int pull_send(struct omx__request *req, uint64_t length, enum omx_status status)
 {
 	struct omx_ioc_pull pull = {
 		.length = length,
@@ -33,7 +33,7 @@ static int send_pull(struct omx__request *req, uint64_t length, enum omx_status 
 /* Nothing to transfer: the sender is told, which is all. */
 static int submit_empty(struct omx__request *req)
 {
-	int err = send_pull(req, 0, OMX_STATUS_OK);
+	int err = pull_send(req, 0, OMX_STATUS_OK);
 
 	if (err)
 		return err;
@@ -43,7 +43,7 @@ static int submit_empty(struct omx__request *req)
 }
 
 /* 0: it is active or done already; -errno: it is in no queue. */
-static int submit(struct omx__request *req)
+static int pull_submit(struct omx__request *req)
 {
 	uint64_t length = req->buffer.abi.length;
 	int err;
@@ -54,7 +54,7 @@ static int submit(struct omx__request *req)
 	if (err)
 		return err;
 	omx__pager_want(req->ep);
-	err = send_pull(req, length, OMX_STATUS_OK);
+	err = pull_send(req, length, OMX_STATUS_OK);
 	if (err)
 		return err;
 	req->state = REQUEST_ACTIVE;
@@ -63,7 +63,7 @@ static int submit(struct omx__request *req)
 }
 
 /* What the sender is told. */
-static enum omx_status reason(int err)
+static enum omx_status pull_reason(int err)
 {
 	if (err == -ENOMEM || err == -ENOSPC)
 		return OMX_STATUS_NO_MEMORY;
@@ -71,21 +71,21 @@ static enum omx_status reason(int err)
 }
 
 /* Can it succeed later? */
-static bool transient(struct omx__request *req, int err)
+static bool pull_is_transient(struct omx__request *req, int err)
 {
 	if (err == -EAGAIN || err == -EBUSY)
 		return true;
 	return omx__region_shortage(req, err);
 }
 
-static void start(struct omx__request *req)
+static void pull_start(struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;
-	int err = submit(req);
+	int err = pull_submit(req);
 
 	if (likely(!err))
 		return;
-	if (transient(req, err)) {
+	if (pull_is_transient(req, err)) {
 		req->state = REQUEST_RETRY;
 		list_append(&ep->retry, &req->node);
 		omx__stall(ep);
@@ -95,7 +95,7 @@ static void start(struct omx__request *req)
 		list_append(&req->partner->active, &req->node);
 	} else {
 		omx__region_put(req);
-		send_pull(req, 0, reason(err));
+		pull_send(req, 0, pull_reason(err));
 		req->status.xfer_length = 0;
 		omx__request_done(req, omx__error_from_errno(err));
 	}
@@ -109,12 +109,12 @@ void omx__pull_start(struct omx__request *req, struct partner *partner,
 	req->remote_message = arrival->remote_message;
 	req->status.xfer_length = 0;	/* in case that it is aborted */
 	omx__buffer_clip(&req->buffer, arrival->length);
-	start(req);
+	pull_start(req);
 }
 
 void omx__pull_again(struct omx__request *req)
 {
-	start(req);
+	pull_start(req);
 }
 
 /* Without a request, which is needed only to try again. */
@@ -128,7 +128,7 @@ static cold void discard_at_once(struct omx__endpoint *ep, struct partner *partn
 		.status.msg_length = arrival->length,
 	};
 
-	send_pull(&req, 0, OMX_STATUS_OK);
+	pull_send(&req, 0, OMX_STATUS_OK);
 }
 
 void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,

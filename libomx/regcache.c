@@ -61,7 +61,7 @@ void omx__region_free(struct omx__endpoint *ep, struct region *region)
 
 /* ---- finding them -------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;
@@ -70,13 +70,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t hash_of(const struct omx_buffer *buffer, uint32_t flags)
 {
 	const struct omx_segment *segments = segments_of(buffer);
-	uint64_t hash = mix(flags, buffer->length);
+	uint64_t hash = hash_mix(flags, buffer->length);
 	uint32_t i;
 
 	if (!buffer->segment_count)
-		return mix(hash, buffer->address);
+		return hash_mix(hash, buffer->address);
 	for (i = 0; i < buffer->segment_count; i++)
-		hash = mix(mix(hash, segments[i].address), segments[i].length);
+		hash = hash_mix(hash_mix(hash, segments[i].address), segments[i].length);
 	return hash;
 }
 
@@ -90,8 +90,8 @@ static bool same_memory(const struct omx_buffer *a, const struct omx_buffer *b)
 		       a->segment_count * sizeof(struct omx_segment));
 }
 
-static struct region *find(const struct regcache *cache, const struct omx_buffer *buffer,
-			   uint32_t flags, uint64_t hash)
+static struct region *regcache_find(const struct regcache *cache, const struct omx_buffer *buffer,
+				    uint32_t flags, uint64_t hash)
 {
 	struct region *region = cache->buckets[hash % BUCKETS];
 
@@ -101,7 +101,7 @@ static struct region *find(const struct regcache *cache, const struct omx_buffer
 	return region;
 }
 
-static void add(struct regcache *cache, struct region *region, uint64_t hash)
+static void regcache_add(struct regcache *cache, struct region *region, uint64_t hash)
 {
 	struct region **bucket = &cache->buckets[hash % BUCKETS];
 
@@ -112,7 +112,7 @@ static void add(struct regcache *cache, struct region *region, uint64_t hash)
 	cache->bytes += region->buffer.length;
 }
 
-static void forget(struct regcache *cache, struct region *region)
+static void regcache_forget(struct regcache *cache, struct region *region)
 {
 	struct region **place = &cache->buckets[region->hash % BUCKETS];
 
@@ -125,7 +125,7 @@ static void forget(struct regcache *cache, struct region *region)
 
 /* ---- the cache ------------------------------------------------------------------- */
 
-static cold struct regcache *create(struct omx__endpoint *ep)
+static cold struct regcache *regcache_create(struct omx__endpoint *ep)
 {
 	struct regcache *cache = calloc(1, sizeof(*cache));
 
@@ -146,22 +146,22 @@ bool omx__regcache_evict(struct omx__endpoint *ep)
 		return false;
 	oldest = list_entry(cache->idle.next, struct region, node);
 	list_remove(&oldest->node);
-	forget(cache, oldest);
+	regcache_forget(cache, oldest);
 	omx__region_free(ep, oldest);
 	return true;
 }
 
-static bool fits(const struct regcache *cache, uint64_t length)
+static bool regcache_fits(const struct regcache *cache, uint64_t length)
 {
 	return cache->count < omx__settings.rcache_count &&
 	       cache->bytes <= omx__settings.rcache_bytes - length;
 }
 
-static bool make_room(struct omx__endpoint *ep, const struct regcache *cache, uint64_t length)
+static bool regcache_make_room(struct omx__endpoint *ep, const struct regcache *cache, uint64_t length)
 {
 	if (length > omx__settings.rcache_bytes)
 		return false;
-	while (!fits(cache, length)) {
+	while (!regcache_fits(cache, length)) {
 		if (!omx__regcache_evict(ep))
 			return false;
 	}
@@ -178,7 +178,7 @@ static struct region *regcache_reuse(struct region *region)
 int omx__regcache_get(struct omx__endpoint *ep, const struct omx_buffer *buffer,
 		      uint32_t flags, struct region **found)
 {
-	struct regcache *cache = ep->regcache ? ep->regcache : create(ep);
+	struct regcache *cache = ep->regcache ? ep->regcache : regcache_create(ep);
 	uint64_t hash = hash_of(buffer, flags);
 	struct region *region;
 	int err;
@@ -186,17 +186,17 @@ int omx__regcache_get(struct omx__endpoint *ep, const struct omx_buffer *buffer,
 	*found = NULL;
 	if (!cache)
 		return 0;
-	region = find(cache, buffer, flags, hash);
+	region = regcache_find(cache, buffer, flags, hash);
 	if (likely(region)) {
 		*found = regcache_reuse(region);
 		return 0;
 	}
-	if (!make_room(ep, cache, buffer->length))
+	if (!regcache_make_room(ep, cache, buffer->length))
 		return 0;
 	err = omx__region_make(ep, buffer, flags, &region);
 	if (err)
 		return err;
-	add(cache, region, hash);
+	regcache_add(cache, region, hash);
 	region->users = 1;
 	*found = region;
 	return 0;
@@ -219,7 +219,7 @@ void omx__regcache_doom(struct omx__endpoint *ep, struct region *region)
 	if (region->doomed)
 		return;
 	region->doomed = true;
-	forget(ep->regcache, region);
+	regcache_forget(ep->regcache, region);
 	list_append(&ep->regcache->doomed, &region->node);
 }
 

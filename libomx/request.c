@@ -9,7 +9,7 @@
 
 static cold bool request_slab_add(struct omx__endpoint *ep)
 {
-	uint32_t chunks = ep->request_count / REQUESTS_PER_CHUNK;
+	uint32_t chunks = ep->request_count / REQUESTS_PER_SLAB;
 	struct omx__request **table;
 	struct omx__request *chunk;
 	uint32_t i;
@@ -18,12 +18,12 @@ static cold bool request_slab_add(struct omx__endpoint *ep)
 	if (!table)
 		return false;
 	ep->request_slabs = table;
-	chunk = calloc(REQUESTS_PER_CHUNK, sizeof(*chunk));
+	chunk = calloc(REQUESTS_PER_SLAB, sizeof(*chunk));
 	if (!chunk)
 		return false;
 
 	table[chunks] = chunk;
-	for (i = 0; i < REQUESTS_PER_CHUNK; i++) {
+	for (i = 0; i < REQUESTS_PER_SLAB; i++) {
 		chunk[i].ep = ep;
 		chunk[i].index = ep->request_count++;
 		chunk[i].generation = 1;
@@ -62,8 +62,8 @@ void omx__requests_free_all(struct omx__endpoint *ep)
 {
 	uint32_t i, j;
 
-	for (i = 0; i < ep->request_count / REQUESTS_PER_CHUNK; i++) {
-		for (j = 0; j < REQUESTS_PER_CHUNK; j++)
+	for (i = 0; i < ep->request_count / REQUESTS_PER_SLAB; i++) {
+		for (j = 0; j < REQUESTS_PER_SLAB; j++)
 			omx__buffer_free(&ep->request_slabs[i][j].buffer);
 		free(ep->request_slabs[i]);
 	}
@@ -79,13 +79,13 @@ struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t c
 
 	if (index >= ep->request_count)
 		return NULL;
-	req = &ep->request_slabs[index / REQUESTS_PER_CHUNK][index % REQUESTS_PER_CHUNK];
+	req = &ep->request_slabs[index / REQUESTS_PER_SLAB][index % REQUESTS_PER_SLAB];
 	if (req->generation != cookie >> 32 || req->state != REQUEST_ACTIVE)
 		return NULL;
 	return req;
 }
 
-static cold void unbind(struct omx__request *req)
+static cold void request_unbind(struct omx__request *req)
 {
 	if (req->deadline)
 		omx__timer_stop(req);
@@ -98,7 +98,7 @@ void omx__request_done(struct omx__request *req, omx_return_t code)
 	struct omx__endpoint *ep = req->ep;
 
 	if (unlikely(req->bound))
-		unbind(req);
+		request_unbind(req);
 	req->status.code = code;
 	if (req->zombie) {
 		omx__request_free(req);

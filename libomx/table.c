@@ -39,7 +39,7 @@ static struct omx__endpoint *make_entry(uint32_t slot)
 	return ep;
 }
 
-static void renew(struct omx__endpoint *ep)
+static void table_renew(struct omx__endpoint *ep)
 {
 	const size_t kept = offsetof(struct omx__endpoint, state);
 
@@ -65,7 +65,7 @@ struct omx__endpoint *omx__table_alloc(void)
 	}
 	pthread_mutex_unlock(&table_lock);
 	if (ep)
-		renew(ep);
+		table_renew(ep);
 	return ep;
 }
 
@@ -144,7 +144,7 @@ void omx__table_after_fork(void)
 	pthread_mutex_unlock(&table_lock);
 }
 
-static void orphan(struct omx__endpoint *ep)
+static void table_orphan(struct omx__endpoint *ep)
 {
 	ep->lock = (struct lock){ 0 };
 	if (ep->state != ENDPOINT_OPEN && ep->state != ENDPOINT_CLOSING)
@@ -161,7 +161,7 @@ void omx__table_in_child(void)
 
 	for (slot = 0; slot < SLOTS; slot++) {
 		if (table[slot])
-			orphan(table[slot]);
+			table_orphan(table[slot]);
 	}
 	pthread_mutex_unlock(&table_lock);
 }

@@ -14,8 +14,8 @@
 /* ---- one request -------------------------------------------------------- */
 
 /* Must hold the lock.  timeout 0: does not block. */
-static omx_return_t await(struct omx__endpoint *ep, omx_request_t *request, uint32_t *done,
-			  uint32_t timeout, bool may_block)
+static omx_return_t request_await(struct omx__endpoint *ep, omx_request_t *request, uint32_t *done,
+				  uint32_t timeout, bool may_block)
 {
 	struct omx__request *req = request ? *request : NULL;
 	uint32_t generation;
@@ -45,7 +45,7 @@ static omx_return_t complete_one(struct omx__endpoint *ep, omx_request_t *reques
 
 	if (unlikely(ret))
 		return ret;
-	ret = await(ep, request, &done, timeout, may_block);
+	ret = request_await(ep, request, &done, timeout, may_block);
 	if (likely(!ret)) {
 		if (done) {
 			omx__request_take(*request, status);
@@ -71,8 +71,8 @@ omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
 }
 
 /* A send is done when its buffer may be reused. */
-static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
-			     uint32_t *result, uint32_t timeout, bool may_block)
+static omx_return_t request_buffered(struct omx__endpoint *ep, omx_request_t *request,
+				     uint32_t *result, uint32_t timeout, bool may_block)
 {
 	struct omx__request *req = request ? *request : NULL;
 	uint32_t done;
@@ -81,7 +81,7 @@ static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
 	if (unlikely(ret))
 		return ret;
 	if (omx__request_valid(ep, req) && req->type == REQUEST_SEND)
-		ret = await(ep, request, &done, timeout, may_block);
+		ret = request_await(ep, request, &done, timeout, may_block);
 	else
 		ret = OMX_BAD_REQUEST;
 	if (!ret)
@@ -92,13 +92,13 @@ static omx_return_t buffered(struct omx__endpoint *ep, omx_request_t *request,
 
 omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
 {
-	return omx__return(ep, buffered(ep, request, result, 0, false), __func__);
+	return omx__return(ep, request_buffered(ep, request, result, 0, false), __func__);
 }
 
 omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
 			  uint32_t timeout)
 {
-	return omx__return(ep, buffered(ep, request, result, timeout, true), __func__);
+	return omx__return(ep, request_buffered(ep, request, result, timeout, true), __func__);
 }
 
 /* ---- questions to the whole endpoint -------------------------------------- */
@@ -242,7 +242,7 @@ omx_return_t omx_peek(omx_endpoint_t ep, omx_request_t *request, uint32_t *resul
 	return omx__return(ep, first_done(ep, request, result, timeout, true), __func__);
 }
 
-static void describe(const struct message *message, omx_status_t *status)
+static void message_describe(const struct message *message, omx_status_t *status)
 {
 	*status = (omx_status_t){
 		.code = OMX_SUCCESS,
@@ -263,7 +263,7 @@ static omx_return_t first_message(struct omx__endpoint *ep, uint64_t match_info,
 	if (ret)
 		return ret;
 	if (found && status)
-		describe(query.message, status);
+		message_describe(query.message, status);
 	*result = found;
 	omx__leave(ep);
 	return OMX_SUCCESS;
@@ -283,9 +283,9 @@ omx_return_t omx_probe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_ma
 					     timeout, true), __func__);
 }
 
-static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
-				 uint64_t match_mask, omx_message_t *message,
-				 omx_status_t *status, uint32_t *result)
+static omx_return_t message_extract(struct omx__endpoint *ep, uint64_t match_info,
+				    uint64_t match_mask, omx_message_t *message,
+				    omx_status_t *status, uint32_t *result)
 {
 	struct query query = { .match_info = match_info, .match_mask = match_mask };
 	uint32_t found;
@@ -295,7 +295,7 @@ static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
 		return ret;
 	if (found) {
 		if (status)
-			describe(query.message, status);
+			message_describe(query.message, status);
 		*message = omx__unexpected_match(ep, query.message);
 	}
 	*result = found;
@@ -306,6 +306,6 @@ static omx_return_t take_message(struct omx__endpoint *ep, uint64_t match_info,
 omx_return_t omx_improbe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
 			 omx_message_t *message, omx_status_t *status, uint32_t *result)
 {
-	return omx__return(ep, take_message(ep, match_info, match_mask, message, status,
-					    result), __func__);
+	return omx__return(ep, message_extract(ep, match_info, match_mask, message, status,
+					       result), __func__);
 }

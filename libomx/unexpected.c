@@ -31,7 +31,7 @@ static void free_message(struct omx__endpoint *ep, struct message *message)
 }
 
 /* Tells the driver when the limit is passed, and again when half of that is free. */
-static void charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
+static void message_charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
 {
 	message->charge = bytes;
 	ep->unexpected_bytes += bytes;
@@ -39,7 +39,7 @@ static void charge(struct omx__endpoint *ep, struct message *message, uint64_t b
 		omx__ring_set_announce(&ep->ring, true);
 }
 
-static void uncharge(struct omx__endpoint *ep, const struct message *message)
+static void message_uncharge(struct omx__endpoint *ep, const struct message *message)
 {
 	ep->unexpected_bytes -= message->charge;
 	if (unlikely(ep->ring.announce) && ep->unexpected_bytes <= ep->unexpected_max / 2)
@@ -63,7 +63,7 @@ static bool copy_from_ring(struct message *message)
 }
 
 /* If there is no memory for it, the driver keeps it for now. */
-static bool fetch(struct omx__endpoint *ep, struct message *message)
+static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
 	struct buffer buffer = { 0 };
@@ -83,20 +83,20 @@ static bool fetch(struct omx__endpoint *ep, struct message *message)
 }
 
 /* Makes it independent of the ring.  False: out of memory. */
-static bool store(struct omx__endpoint *ep, struct message *message)
+static bool message_store(struct omx__endpoint *ep, struct message *message)
 {
 	const struct arrival *arrival = &message->arrival;
 	uint64_t bytes = sizeof(*message);
 
 	if (arrival->medium) {
-		if (fetch(ep, message))
+		if (message_fetch(ep, message))
 			bytes += arrival->length;
 	} else if (!arrival->rendezvous) {
 		if (!copy_from_ring(message))
 			return false;
 		bytes += arrival->length;
 	}
-	charge(ep, message, bytes);
+	message_charge(ep, message, bytes);
 	return true;
 }
 
@@ -111,7 +111,7 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	message->arrival = *arrival;
 	message->memory = NULL;
 	message->lost = OMX_SUCCESS;
-	if (!store(ep, message)) {
+	if (!message_store(ep, message)) {
 		free_message(ep, message);
 		return false;
 	}
@@ -126,7 +126,7 @@ static void unlink_message(struct omx__endpoint *ep, struct message *message)
 {
 	list_remove(&message->node);
 	list_remove(&message->context_node);
-	uncharge(ep, message);
+	message_uncharge(ep, message);
 	message->partner->messages--;
 }
 
@@ -167,7 +167,7 @@ struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_in
 			       match_info, match_mask);
 }
 
-static cold void fail(struct omx__request *req, const struct message *message)
+static cold void message_fail(struct omx__request *req, const struct message *message)
 {
 	req->status.addr = message->partner->addr;
 	req->status.match_info = message->arrival.match_info;
@@ -184,7 +184,7 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 	if (likely(!message->lost))
 		omx__deliver(req, message->partner, &message->arrival);
 	else
-		fail(req, message);
+		message_fail(req, message);
 	free_message(ep, message);
 }
 

@@ -39,8 +39,8 @@ static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
 	return deadline;
 }
 
-static int sleep_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint32_t khead,
-			   uint32_t wakeups)
+static int wait_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint32_t khead,
+			  uint32_t wakeups)
 {
 	struct omx_ioc_wait wait = {
 		.head = khead,
@@ -61,7 +61,7 @@ static uint32_t how_long(const struct omx__endpoint *ep, struct sleep *sleep)
 	return omx__milliseconds_until(alarm);
 }
 
-static void spin(struct sleep *sleep)
+static void sleep_spin(struct sleep *sleep)
 {
 	if (++sleep->spins % SPINS_PER_YIELD == 0)
 		sched_yield();
@@ -83,9 +83,9 @@ static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t
 	omx__unlock(&ep->lock);
 
 	if (omx__settings.wait_spin)
-		spin(sleep);
+		sleep_spin(sleep);
 	else
-		err = sleep_in_driver(ep, milliseconds, khead, wakeups);
+		err = wait_in_driver(ep, milliseconds, khead, wakeups);
 
 	omx__lock(&ep->lock);
 	ep->users--;

@@ -10,10 +10,10 @@
 #include "text.h"
 
 /* A new entry whose problem is the formatted text; its command is empty. */
-static struct advice *complain(struct advice_list *list, const char *format, ...)
+static struct advice *advice_complain(struct advice_list *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static struct advice *complain(struct advice_list *list, const char *format, ...)
+static struct advice *advice_complain(struct advice_list *list, const char *format, ...)
 {
 	struct advice *advice;
 	va_list arguments;
@@ -30,10 +30,10 @@ static struct advice *complain(struct advice_list *list, const char *format, ...
 	return advice;
 }
 
-static void suggest(struct advice *advice, const char *format, ...)
+static void advice_suggest(struct advice *advice, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void suggest(struct advice *advice, const char *format, ...)
+static void advice_suggest(struct advice *advice, const char *format, ...)
 {
 	va_list arguments;
 
@@ -48,12 +48,12 @@ static void advise_link(const struct omx_ioc_board *board,
 	if (board->flags & OMX_BOARD_UP)
 		return;
 	if (state->known && state->admin_up)
-		suggest(complain(list, "%s has no carrier: cable, switch port "
-				 "or the other end", board->ifname),
-			"ethtool %s", board->ifname);
+		advice_suggest(advice_complain(list, "%s has no carrier: cable, switch port "
+					       "or the other end", board->ifname),
+			       "ethtool %s", board->ifname);
 	else
-		suggest(complain(list, "%s is down", board->ifname),
-			"ip link set dev %s up", board->ifname);
+		advice_suggest(advice_complain(list, "%s is down", board->ifname),
+			       "ip link set dev %s up", board->ifname);
 }
 
 static void advise_coalescing(const struct omx_ioc_board *board,
@@ -63,14 +63,14 @@ static void advise_coalescing(const struct omx_ioc_board *board,
 	if (!state->coalesce_known)
 		return;
 	if (state->adaptive_rx)
-		suggest(complain(list, "%s delays interrupts adaptively: "
-				 "small messages may wait", board->ifname),
-			"ethtool -C %s adaptive-rx off rx-usecs 0", board->ifname);
+		advice_suggest(advice_complain(list, "%s delays interrupts adaptively: "
+					       "small messages may wait", board->ifname),
+			       "ethtool -C %s adaptive-rx off rx-usecs 0", board->ifname);
 	else if (state->rx_usecs > RX_USECS_MAX)
-		suggest(complain(list, "%s delays interrupts by %u us: small "
-				 "messages wait as long", board->ifname,
-				 state->rx_usecs),
-			"ethtool -C %s rx-usecs 0", board->ifname);
+		advice_suggest(advice_complain(list, "%s delays interrupts by %u us: small "
+					       "messages wait as long", board->ifname,
+					       state->rx_usecs),
+			       "ethtool -C %s rx-usecs 0", board->ifname);
 }
 
 void advise_board(const struct omx_ioc_board *board,
@@ -79,10 +79,10 @@ void advise_board(const struct omx_ioc_board *board,
 	advise_link(board, state, list);
 	/* What a dummy interface sends goes nowhere, in frames of any length. */
 	if (board->mtu < MTU_WANTED && strcmp(board->drivername, "dummy"))
-		suggest(complain(list, "%s has MTU %" PRIu32 ": large messages "
-				 "are faster with %u", board->ifname, board->mtu,
-				 MTU_WANTED),
-			"ip link set dev %s mtu %u", board->ifname, MTU_WANTED);
+		advice_suggest(advice_complain(list, "%s has MTU %" PRIu32 ": large messages "
+					       "are faster with %u", board->ifname, board->mtu,
+					       MTU_WANTED),
+			       "ip link set dev %s mtu %u", board->ifname, MTU_WANTED);
 	advise_coalescing(board, state, list);
 }
 
@@ -97,15 +97,15 @@ static void advise_peer(const struct omx_ioc_board *board,
 	if (!peer->mtu || peer->mtu == board->mtu || peer->flags & OMX_PEER_LOCAL)
 		return;
 	name = peer->flags & OMX_PEER_NAMED ? peer->name : format_mac(peer->mac, mac);
-	advice = complain(list, "peer %s has MTU %" PRIu32 ", %s %" PRIu32
-			  ": the smaller one is used between them", name,
-			  peer->mtu, board->ifname, board->mtu);
+	advice = advice_complain(list, "peer %s has MTU %" PRIu32 ", %s %" PRIu32
+				 ": the smaller one is used between them", name,
+				 peer->mtu, board->ifname, board->mtu);
 	if (theirs)
-		suggest(advice, "on %s: ip link set dev INTERFACE mtu %" PRIu32,
-			name, board->mtu);
+		advice_suggest(advice, "on %s: ip link set dev INTERFACE mtu %" PRIu32,
+			       name, board->mtu);
 	else
-		suggest(advice, "ip link set dev %s mtu %" PRIu32,
-			board->ifname, peer->mtu);
+		advice_suggest(advice, "ip link set dev %s mtu %" PRIu32,
+			       board->ifname, peer->mtu);
 }
 
 void advise_peers(const struct omx_ioc_board *board,

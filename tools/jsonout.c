@@ -5,7 +5,7 @@
 #include "omx_abi.h"
 #include "text.h"
 
-static struct json_object *checked(struct json_object *object)
+static struct json_object *json_checked(struct json_object *object)
 {
 	if (!object)
 		errx(1, "out of memory");
@@ -14,12 +14,12 @@ static struct json_object *checked(struct json_object *object)
 
 struct json_object *json_new_object(void)
 {
-	return checked(json_object_new_object());
+	return json_checked(json_object_new_object());
 }
 
 struct json_object *json_new_array(void)
 {
-	return checked(json_object_new_array());
+	return json_checked(json_object_new_array());
 }
 
 void json_add(struct json_object *object, const char *key, struct json_object *value)
@@ -36,17 +36,17 @@ void json_append(struct json_object *array, struct json_object *value)
 
 void json_add_string(struct json_object *object, const char *key, const char *text)
 {
-	json_add(object, key, checked(json_object_new_string(text)));
+	json_add(object, key, json_checked(json_object_new_string(text)));
 }
 
 void json_add_u64(struct json_object *object, const char *key, uint64_t value)
 {
-	json_add(object, key, checked(json_object_new_uint64(value)));
+	json_add(object, key, json_checked(json_object_new_uint64(value)));
 }
 
 void json_add_bool(struct json_object *object, const char *key, bool value)
 {
-	json_add(object, key, checked(json_object_new_boolean(value)));
+	json_add(object, key, json_checked(json_object_new_boolean(value)));
 }
 
 void json_add_mac(struct json_object *object, const char *key, uint64_t mac)
@@ -61,7 +61,7 @@ void json_add_number(struct json_object *object, const char *key, double value)
 	char text[40];
 
 	snprintf(text, sizeof(text), "%.3f", value);
-	json_add(object, key, checked(json_object_new_double_s(value, text)));
+	json_add(object, key, json_checked(json_object_new_double_s(value, text)));
 }
 
 struct json_object *json_new_board(const struct omx_ioc_board *board)

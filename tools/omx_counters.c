@@ -93,8 +93,8 @@ static struct json_object *describe_counters(const struct omx_ioc_board *board,
 	return object;
 }
 
-static int show(const struct device *device, const struct board_list *boards,
-		const struct options *options)
+static int counters_show(const struct device *device, const struct board_list *boards,
+			 const struct options *options)
 {
 	struct json_object *array = json_new_array();
 	struct counters counters = { 0 };
@@ -121,7 +121,7 @@ static int show(const struct device *device, const struct board_list *boards,
 	return ret;
 }
 
-static int clear(const struct device *device, const struct board_list *boards)
+static int counters_clear(const struct device *device, const struct board_list *boards)
 {
 	unsigned int i;
 
@@ -133,7 +133,7 @@ static int clear(const struct device *device, const struct board_list *boards)
 	return 0;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t counters_parse(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -174,7 +174,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = counters_parse,
 	.doc = "Show what the omx driver counted: packets, drops, slow paths.",
 	.children = common_options,
 };
@@ -191,9 +191,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	ret = device_boards(&device, options.board, &boards);
 	if (!ret && options.clear)
-		ret = clear(&device, &boards);
+		ret = counters_clear(&device, &boards);
 	else if (!ret)
-		ret = show(&device, &boards, &options);
+		ret = counters_show(&device, &boards, &options);
 	device_close(&device);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -74,9 +74,9 @@ static int walk_endpoints(const struct device *device, uint32_t board,
 	return 0;
 }
 
-static int print_board(const struct device *device,
-		       const struct omx_ioc_board *board,
-		       const struct options *options)
+static int endpoints_print_board(const struct device *device,
+				 const struct omx_ioc_board *board,
+				 const struct options *options)
 {
 	uint32_t open;
 
@@ -108,8 +108,8 @@ static struct json_object *describe_board(const struct device *device,
 	return NULL;
 }
 
-static int show_json(const struct device *device, const struct board_list *boards,
-		     const struct options *options)
+static int endpoints_show_json(const struct device *device, const struct board_list *boards,
+			       const struct options *options)
 {
 	struct json_object *array = json_new_array();
 	struct json_object *object;
@@ -126,20 +126,20 @@ static int show_json(const struct device *device, const struct board_list *board
 	return json_finish(array, stdout);
 }
 
-static int show(const struct device *device, const struct board_list *boards,
-		const struct options *options)
+static int endpoints_show(const struct device *device, const struct board_list *boards,
+			  const struct options *options)
 {
 	unsigned int i;
 
 	if (options->json)
-		return show_json(device, boards, options);
+		return endpoints_show_json(device, boards, options);
 	for (i = 0; i < boards->count; i++)
-		if (print_board(device, &boards->board[i], options) < 0)
+		if (endpoints_print_board(device, &boards->board[i], options) < 0)
 			return -1;
 	return 0;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t endpoints_parse(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -172,7 +172,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = endpoints_parse,
 	.doc = "Show which process has which endpoint open.",
 	.children = common_options,
 };
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	ret = device_boards(&device, options.board, &boards);
 	if (!ret)
-		ret = show(&device, &boards, &options);
+		ret = endpoints_show(&device, &boards, &options);
 	device_close(&device);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

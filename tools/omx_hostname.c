@@ -52,7 +52,7 @@ static int forget_names(const struct device *device, uint32_t board)
 	return ret;
 }
 
-static int run(const struct device *device, const struct options *options)
+static int hostname_run(const struct device *device, const struct options *options)
 {
 	struct board_list boards;
 	char mac[MAC_TEXT_LEN];
@@ -69,7 +69,7 @@ static int run(const struct device *device, const struct options *options)
 	return 0;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t hostname_parse(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -104,7 +104,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = hostname_parse,
 	.doc = "Show or set the name under which peers know a board.",
 	.children = common_options,
 };
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	options_parse(&argp, argc, argv, &options);
 	if (device_open(&device) < 0)
 		return EXIT_FAILURE;
-	ret = run(&device, &options);
+	ret = hostname_run(&device, &options);
 	device_close(&device);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -57,7 +57,7 @@ static void print_driver(const struct device *device, unsigned int boards)
 	       device->info.board_max, device->info.endpoint_max);
 }
 
-static void print_board(const struct omx_ioc_board *board)
+static void info_print_board(const struct omx_ioc_board *board)
 {
 	char mac[MAC_TEXT_LEN];
 
@@ -83,7 +83,7 @@ static void print_advice(const struct advice_list *list)
 }
 
 /* Nobody can be found where nothing is sent: the warning has said that. */
-static void print_peers(const struct peer_list *list, bool up)
+static void info_print_peers(const struct peer_list *list, bool up)
 {
 	char mac[MAC_TEXT_LEN];
 	bool alone = true;
@@ -107,10 +107,10 @@ static void print_peers(const struct peer_list *list, bool up)
 
 static void print_report(const struct report *report, bool quiet)
 {
-	print_board(report->board);
+	info_print_board(report->board);
 	print_advice(&report->advice);
 	if (!quiet)
-		print_peers(&report->peers, report->board->flags & OMX_BOARD_UP);
+		info_print_peers(&report->peers, report->board->flags & OMX_BOARD_UP);
 }
 
 /* ---- for programs ---- */
@@ -184,7 +184,7 @@ static int walk_boards(const struct device *device, const struct board_list *boa
 	return ret;
 }
 
-static int show_json(const struct device *device, const struct board_list *boards)
+static int info_show_json(const struct device *device, const struct board_list *boards)
 {
 	struct json_object *object = describe_driver(device);
 	struct json_object *array = json_new_array();
@@ -198,19 +198,19 @@ static int show_json(const struct device *device, const struct board_list *board
 	return ret;
 }
 
-static int show(const struct device *device, const struct options *options)
+static int info_show(const struct device *device, const struct options *options)
 {
 	struct board_list boards;
 
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
 	if (options->json)
-		return show_json(device, &boards);
+		return info_show_json(device, &boards);
 	print_driver(device, boards.count);
 	return walk_boards(device, &boards, options->quiet, NULL);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t info_parse(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -243,7 +243,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = info_parse,
 	.doc = "Show the boards, their peers, and what would slow them down.",
 	.children = common_options,
 };
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	options_parse(&argp, argc, argv, &options);
 	if (device_open(&device) < 0)
 		return EXIT_FAILURE;
-	ret = show(&device, &options);
+	ret = info_show(&device, &options);
 	device_close(&device);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -103,7 +103,7 @@ static const char *format_flags(uint32_t flags, char text[16])
 	return *text ? text : "-";
 }
 
-static void add_row(struct table *table, const struct omx_ioc_peer *peer)
+static void peers_add_row(struct table *table, const struct omx_ioc_peer *peer)
 {
 	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN];
 
@@ -119,7 +119,7 @@ static void add_row(struct table *table, const struct omx_ioc_peer *peer)
 		mtu, age, format_flags(peer->flags, flags) });
 }
 
-static void print_peers(const struct peer_list *peers)
+static void peers_print(const struct peer_list *peers)
 {
 	static const char *const heading[] = {
 		"board", "mac", "name", "mtu", "age", "flags", NULL };
@@ -128,7 +128,7 @@ static void print_peers(const struct peer_list *peers)
 
 	table_init(&table, 1 << 0 | 1 << 3 | 1 << 4, heading);
 	for (i = 0; i < peers->count; i++)
-		add_row(&table, &peers->peer[i]);
+		peers_add_row(&table, &peers->peer[i]);
 	table_print(&table, "", stdout);
 	table_free(&table);
 }
@@ -156,7 +156,7 @@ static int command_list(const struct device *device, const struct options *optio
 	if (!ret && options->json)
 		ret = print_json(&peers);
 	else if (!ret)
-		print_peers(&peers);
+		peers_print(&peers);
 	peer_list_free(&peers);
 	return ret;
 }
@@ -328,7 +328,7 @@ static void check_words(struct argp_state *state, const struct options *options)
 			   command->min, command->max);
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t peers_parse(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -365,7 +365,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = peers_parse,
 	.args_doc = "[list]\nadd MAC [NAME]\nremove MAC|NAME|--all\n"
 		    "name MAC NAME\nload [FILE]",
 	.doc = "Show or change the table of peers."
@@ -375,7 +375,7 @@ static const struct argp argp = {
 	.children = common_options,
 };
 
-static int run(const struct command *command, const struct options *options)
+static int peers_run(const struct command *command, const struct options *options)
 {
 	struct device device;
 	int ret;
@@ -396,7 +396,7 @@ int main(int argc, char **argv)
 	options_parse(&argp, argc, argv, &options);
 	command = find_command(&options);
 	status = command->check(&options);
-	if (!status && run(command, &options) < 0)
+	if (!status && peers_run(command, &options) < 0)
 		status = EXIT_FAILURE;
 	peer_list_free(&options.file);
 	return status;

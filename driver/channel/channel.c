@@ -182,7 +182,7 @@ static void doubt_older_sessions(struct omx_endpoint *ep, struct omx_channel *ch
 	}
 }
 
-static int publish(struct omx_endpoint *ep, struct omx_channel *ch)
+static int channel_publish(struct omx_endpoint *ep, struct omx_channel *ch)
 {
 	int error;
 
@@ -237,7 +237,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	spin_lock_bh(&ep->channels_lock);
 	other = omx_channel_find(ep, mac, endpoint, session);
 	if (!other)
-		error = publish(ep, ch);
+		error = channel_publish(ep, ch);
 	spin_unlock_bh(&ep->channels_lock);
 	if (!other && !error)
 		return ch;

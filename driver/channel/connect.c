@@ -53,9 +53,9 @@ static void send_request(struct omx_connect *connect)
 }
 
 /* The one caller that gets true owns the connect and its note. */
-static bool claim(struct omx_connect *connect)
+static bool connect_claim(struct omx_connect *connect)
 {
-	if (!omx_table_take(&connect->ep->connects, connect->id, connect))
+	if (!omx_table_claim(&connect->ep->connects, connect->id, connect))
 		return false;
 	spin_lock_bh(&connect->lock);
 	connect->done = true;
@@ -71,7 +71,7 @@ static void connect_free(struct omx_connect *connect)
 	kfree_rcu(connect, rcu);
 }
 
-static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 session)
+static void connect_finish(struct omx_connect *connect, u8 status, u32 channel, u32 session)
 {
 	struct omx_event *event = &connect->completion->event;
 
@@ -82,13 +82,13 @@ static void finish(struct omx_connect *connect, u8 status, u32 channel, u32 sess
 	connect_free(connect);
 }
 
-static void timer_fired(struct timer_list *timer)
+static void connect_timer_fired(struct timer_list *timer)
 {
 	struct omx_connect *connect = omx_timer_container(connect, timer, timer);
 
 	if (!connect->forever && time_after_eq(jiffies, connect->deadline)) {
-		if (claim(connect))
-			finish(connect, OMX_STATUS_UNREACHABLE, 0, 0);
+		if (connect_claim(connect))
+			connect_finish(connect, OMX_STATUS_UNREACHABLE, 0, 0);
 		return;
 	}
 	spin_lock_bh(&connect->lock);
@@ -123,7 +123,7 @@ static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
 							     INT_MAX));
 	connect->interval = FIRST_INTERVAL;
 	spin_lock_init(&connect->lock);
-	timer_setup(&connect->timer, timer_fired, 0);
+	timer_setup(&connect->timer, connect_timer_fired, 0);
 	return connect;
 }
 
@@ -172,7 +172,7 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 
 	rcu_read_lock();
 	while ((connect = omx_table_next(&ep->connects, &slot))) {
-		if (!claim(connect))
+		if (!connect_claim(connect))
 			continue;
 		omx_note_free(connect->completion);
 		connect_free(connect);
@@ -185,8 +185,8 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 
 /* ---- frames ---- */
 
-static u8 judge(struct omx_board *board, const struct omx_endpoint *ep,
-		const struct omx_wire_connect *request)
+static u8 connect_status(struct omx_board *board, const struct omx_endpoint *ep,
+			 const struct omx_wire_connect *request)
 {
 	if (!ep) {
 		omx_count(board, DROP_NO_ENDPOINT);
@@ -203,7 +203,7 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 	const struct omx_wire_connect *request = omx_packet_body(skb);
 	struct omx_endpoint *ep = omx_endpoint_find(board,
 					be16_to_cpu(head->dst_endpoint));
-	u8 status = judge(board, ep, request);
+	u8 status = connect_status(board, ep, request);
 	struct omx_wire_connect_response *body;
 	struct omx_wire_head *reply_head;
 	struct sk_buff *reply;
@@ -265,7 +265,7 @@ void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		return;
 	}
 	connect = omx_table_find(&ep->connects, cookie);
-	if (!is_response_to(connect, cookie, skb) || !claim(connect)) {
+	if (!is_response_to(connect, cookie, skb) || !connect_claim(connect)) {
 		omx_count(board, DROP_CONNECT_RESPONSE);
 		kfree_skb(skb);
 		return;
@@ -276,6 +276,6 @@ void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		if (!ch)
 			status = OMX_STATUS_NO_MEMORY;
 	}
-	finish(connect, status, ch ? ch->id : 0, session);
+	connect_finish(connect, status, ch ? ch->id : 0, session);
 	consume_skb(skb);
 }

@@ -17,7 +17,7 @@
 #define REORDER		3	/* later packets acked before one counts as lost */
 
 /* False: its host, our user or our control group has its share of the memory. */
-static bool charge(struct omx_channel *ch, struct sk_buff *skb)
+static bool channel_charge(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct omx_budget *budget = &ch->ep->budget;
 
@@ -55,7 +55,7 @@ static void close_window(struct omx_channel *ch)
 	omx_endpoint_notify(ch->ep);
 }
 
-static bool may_reopen(struct omx_endpoint *ep)
+static bool window_may_reopen(struct omx_endpoint *ep)
 {
 	int unfetched = atomic_read(&ep->unfetched);
 
@@ -65,7 +65,7 @@ static bool may_reopen(struct omx_endpoint *ep)
 		omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE));
 }
 
-static bool has_room(struct omx_endpoint *ep)
+static bool endpoint_has_room(struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->unfetched) < OMX_UNFETCHED_MAX &&
 	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
@@ -79,11 +79,11 @@ u32 omx_channel_window(struct omx_channel *ch)
 
 	lockdep_assert_held(&ch->lock);
 	if (ch->window_closed && !ch->ahead[ch->rx.next % OMX_WINDOW] &&
-	    may_reopen(ep)) {
+	    window_may_reopen(ep)) {
 		ch->window_closed = false;
 		atomic_dec(&ep->closed_windows);
 	}
-	if (!ch->window_closed && has_room(ep))
+	if (!ch->window_closed && endpoint_has_room(ep))
 		return OMX_WINDOW;
 	close_window(ch);
 	return 0;
@@ -92,8 +92,8 @@ u32 omx_channel_window(struct omx_channel *ch)
 /* ---- acks of what we sent ---- */
 
 /* Kept for the next packet, or freed without the lock. */
-static void part_with(struct omx_channel *ch, struct sk_buff *skb,
-		      struct sk_buff_head *freed)
+static void packet_release(struct omx_channel *ch, struct sk_buff *skb,
+			   struct sk_buff_head *freed)
 {
 	if (!READ_ONCE(ch->spare) && !ch->dead && omx_packet_is_spare(skb))
 		WRITE_ONCE(ch->spare, skb);
@@ -123,7 +123,7 @@ static void mark_acked(struct omx_channel *ch, u32 first, int count,
 		if (!skb)
 			continue;
 		charged += skb->truesize;
-		part_with(ch, skb, freed);
+		packet_release(ch, skb, freed);
 	}
 	omx_budget_uncharge(&ch->ep->budget, charged);
 }
@@ -171,7 +171,7 @@ static void free_acked(struct sk_buff_head *freed)
  * order.  Nor if it has received nothing of what we sent.  (Acks that overtook
  * each other say so too, once.)
  */
-static void note_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
+static void channel_mark_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
 {
 	bool forgot = ack_flow ? ack_flow == ch->tx.flow && (s32)(ack - ch->tx.acked) < 0 :
 				 ch->tx.next != 1;
@@ -180,8 +180,8 @@ static void note_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
 		WRITE_ONCE(ch->heard, jiffies);
 }
 
-static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-		     struct sk_buff_head *out, struct sk_buff_head *freed)
+static void channel_receive_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
+				struct sk_buff_head *out, struct sk_buff_head *freed)
 {
 	u32 first = ch->tx.acked + 1;
 	bool opened;
@@ -214,8 +214,8 @@ static void take_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 }
 
 /* A packet that several later ones have overtaken is lost: send it again. */
-static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
-		      struct sk_buff_head *out)
+static void channel_receive_sack(struct omx_channel *ch, u32 ack, u64 sack,
+				 struct sk_buff_head *out)
 {
 	u64 again = ch->rtt.srtt + jiffies_to_usecs(2);
 	u64 now = omx_channel_now_us();
@@ -240,7 +240,7 @@ static void take_sack(struct omx_channel *ch, u32 ack, u64 sack,
 /* ---- delivery ---- */
 
 /* False: there is no room for it now; it stays where it is. */
-static bool deliver(struct omx_channel *ch, struct sk_buff *skb)
+static bool channel_deliver(struct omx_channel *ch, struct sk_buff *skb)
 {
 	switch (omx_packet_head(skb)->type) {
 	case OMX_WIRE_EAGER:
@@ -262,7 +262,7 @@ static void deliver_ready(struct omx_channel *ch)
 
 		omx_channel_uncharge(ch, skb);
 		*slot = NULL;
-		if (!deliver(ch, skb)) {
+		if (!channel_deliver(ch, skb)) {
 			*slot = skb;
 			close_window(ch);
 			ch->ack_now = true;
@@ -294,8 +294,8 @@ static void restart_receiving(struct omx_channel *ch, u16 flow,
  * has a place, or packets ahead of it could fill the memory and wait for it
  * for ever.
  */
-static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
-		   struct sk_buff_head *freed)
+static void channel_accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
+			   struct sk_buff_head *freed)
 {
 	struct omx_board *board = ch->ep->board;
 	enum omx_rx_verdict verdict = omx_rx_judge(&ch->rx, flow, seq);
@@ -313,7 +313,7 @@ static void accept(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 se
 			ch->ack_now = true;
 		return;
 	case OMX_RX_AHEAD:
-		if (!charge(ch, skb)) {
+		if (!channel_charge(ch, skb)) {
 			omx_count(board, DROP_NO_ROOM);
 			break;
 		}
@@ -443,17 +443,17 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		kfree_skb(skb);
 		return;
 	}
-	note_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
+	channel_mark_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
 	WRITE_ONCE(ch->announce_only,
 		   be16_to_cpu(sequence->flags) & OMX_SEQUENCE_ANNOUNCE);
 	if (sequence->ack_flow)
-		take_ack(ch, be16_to_cpu(sequence->ack_flow),
-			 be32_to_cpu(sequence->ack),
-			 be16_to_cpu(sequence->window), &out, &freed);
+		channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
+				    be32_to_cpu(sequence->ack),
+				    be16_to_cpu(sequence->window), &out, &freed);
 	if (is_newer)
 		restart_receiving(ch, flow, &freed);
 	was_owed = omx_channel_is_owed(ch);
-	accept(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+	channel_accept(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
 	watch_owed(ch, was_owed);
 	if (ch->ack_now)
 		omx_channel_add_ack(ch, 0, &out);
@@ -514,13 +514,13 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 
 	spin_lock(&ch->lock);
 	if (!ch->dead) {
-		note_heard(ch, be16_to_cpu(ack->flow), acked);
+		channel_mark_heard(ch, be16_to_cpu(ack->flow), acked);
 		WRITE_ONCE(ch->announce_only, ack->flags & OMX_ACK_ANNOUNCE);
 		if (ack->flow) {
-			take_ack(ch, be16_to_cpu(ack->flow), acked,
-				 be16_to_cpu(ack->window), &out, &freed);
+			channel_receive_ack(ch, be16_to_cpu(ack->flow), acked,
+					    be16_to_cpu(ack->window), &out, &freed);
 			if (be16_to_cpu(ack->flow) == ch->tx.flow)
-				take_sack(ch, acked, be64_to_cpu(ack->sack), &out);
+				channel_receive_sack(ch, acked, be64_to_cpu(ack->sack), &out);
 		}
 		if (ack->flags & OMX_ACK_PROBE)
 			omx_channel_add_ack(ch, 0, &out);
@@ -550,7 +550,7 @@ void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 
 /* ---- room again ---- */
 
-static void reopen(struct omx_channel *ch)
+static void channel_reopen(struct omx_channel *ch)
 {
 	struct sk_buff_head out;
 	bool was_owed;
@@ -572,7 +572,7 @@ static void reopen(struct omx_channel *ch)
 
 bool omx_channels_may_reopen(struct omx_endpoint *ep)
 {
-	return atomic_read(&ep->closed_windows) && may_reopen(ep);
+	return atomic_read(&ep->closed_windows) && window_may_reopen(ep);
 }
 
 void omx_channels_reopen(struct omx_endpoint *ep)
@@ -588,7 +588,7 @@ void omx_channels_reopen(struct omx_endpoint *ep)
 	}
 	rcu_read_lock();
 	while ((ch = omx_table_next(&ep->channels, &slot)))
-		reopen(ch);
+		channel_reopen(ch);
 	rcu_read_unlock();
 }
 

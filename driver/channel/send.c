@@ -61,7 +61,7 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
 }
 
 /* The last words before a packet leaves: its number and our latest ack. */
-static void number(struct omx_channel *ch, struct sk_buff *skb, u16 window)
+static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
 
@@ -101,7 +101,7 @@ void omx_channel_transmit(struct omx_channel *ch, u64 now, struct sk_buff_head *
 	do {
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
-		number(ch, skb, window);
+		packet_set_sequence(ch, skb, window);
 		omx_packet_cb(skb)->resent = false;
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		ch->tx.next++;

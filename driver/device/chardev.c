@@ -144,7 +144,7 @@ static long become_pager(struct omx_file *of, u32 fd)
 	return error;
 }
 
-static long pager(struct omx_file *of, void __user *arg)
+static long ioctl_pager(struct omx_file *of, void __user *arg)
 {
 	struct omx_ioc_pager ioc;
 
@@ -160,7 +160,7 @@ static long pager(struct omx_file *of, void __user *arg)
 	return 0;
 }
 
-static long page_in(struct omx_file *of, void __user *arg)
+static long ioctl_page_in(struct omx_file *of, void __user *arg)
 {
 	struct omx_pager *pager = pager_of(of);
 	struct omx_ioc_pager ioc;
@@ -176,12 +176,12 @@ static long page_in(struct omx_file *of, void __user *arg)
 
 /* ---- ioctls ---- */
 
-static long wakeup(struct omx_endpoint *ep, void __user *arg)
+static long ioctl_wakeup(struct omx_endpoint *ep, void __user *arg)
 {
 	return omx_endpoint_wakeup(ep);
 }
 
-static long kick(struct omx_endpoint *ep, void __user *arg)
+static long ioctl_kick(struct omx_endpoint *ep, void __user *arg)
 {
 	return omx_endpoint_kick(ep);
 }
@@ -199,8 +199,8 @@ struct handler {
 
 static const struct handler handlers[] = {
 	SERVE(OMX_IOC_OPEN,		become_endpoint),
-	SERVE(OMX_IOC_PAGER,		pager),
-	SERVE(OMX_IOC_PAGE_IN,		page_in),
+	SERVE(OMX_IOC_PAGER,		ioctl_pager),
+	SERVE(OMX_IOC_PAGE_IN,		ioctl_page_in),
 	QUERY(OMX_IOC_INFO,		omx_query_info),
 	QUERY(OMX_IOC_BOARD,		omx_query_board),
 	QUERY(OMX_IOC_BOARD_NAME,	omx_query_board_name),
@@ -223,8 +223,8 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_REGION_DESTROY,	omx_region_destroy),
 	RUN(OMX_IOC_FETCH,		omx_fetch),
 	RUN(OMX_IOC_WAIT,		omx_endpoint_wait),
-	RUN(OMX_IOC_WAKEUP,		wakeup),
-	RUN(OMX_IOC_KICK,		kick),
+	RUN(OMX_IOC_WAKEUP,		ioctl_wakeup),
+	RUN(OMX_IOC_KICK,		ioctl_kick),
 	RUN(OMX_IOC_PREFETCH,		omx_region_prefetch),
 };
 

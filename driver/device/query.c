@@ -29,7 +29,7 @@ static bool is_terminated(const char *text, size_t size)
 	return strnlen(text, size) < size;
 }
 
-static int answer(void __user *arg, const void *from, size_t size)
+static int query_answer(void __user *arg, const void *from, size_t size)
 {
 	return copy_to_user(arg, from, size) ? -EFAULT : 0;
 }
@@ -48,7 +48,7 @@ int omx_query_info(struct net *net, void __user *arg)
 		.version	= OMX_VERSION,
 	};
 
-	return answer(arg, &info, sizeof(info));
+	return query_answer(arg, &info, sizeof(info));
 }
 
 /* ---- boards ---- */
@@ -62,7 +62,7 @@ static const char *driver_name(const struct net_device *dev)
 }
 
 /* rtnl keeps the device, its name and its driver as they are. */
-static void describe_board(struct omx_board *board, struct omx_ioc_board *abi_board)
+static void query_describe_board(struct omx_board *board, struct omx_ioc_board *abi_board)
 {
 	struct net_device *dev = board->dev;
 
@@ -90,12 +90,12 @@ int omx_query_board(struct net *net, void __user *arg)
 	rtnl_lock();
 	board = omx_board_get(net, abi_board.board);
 	if (board)
-		describe_board(board, &abi_board);
+		query_describe_board(board, &abi_board);
 	rtnl_unlock();
 	if (!board)
 		return -ENODEV;
 	omx_board_put(board);
-	return answer(arg, &abi_board, sizeof(abi_board));
+	return query_answer(arg, &abi_board, sizeof(abi_board));
 }
 
 int omx_query_board_name(struct net *net, void __user *arg)
@@ -136,7 +136,7 @@ int omx_query_endpoint_info(struct net *net, void __user *arg)
 	memset(info.command, 0, sizeof(info.command));
 	omx_endpoint_describe(board, info.endpoint, &info);
 	omx_board_put(board);
-	return answer(arg, &info, sizeof(info));
+	return query_answer(arg, &info, sizeof(info));
 }
 
 /* ---- counters ---- */
@@ -175,7 +175,7 @@ int omx_query_counters(struct net *net, void __user *arg)
 			 count * sizeof(values[0])))
 		return -EFAULT;
 	question.count = OMX_COUNTERS;
-	return answer(arg, &question, sizeof(question));
+	return query_answer(arg, &question, sizeof(question));
 }
 
 int omx_query_counter_label(struct net *net, void __user *arg)
@@ -191,7 +191,7 @@ int omx_query_counter_label(struct net *net, void __user *arg)
 	if (!label)
 		return -ENOENT;
 	strscpy_pad(question.label, label, sizeof(question.label));
-	return answer(arg, &question, sizeof(question));
+	return query_answer(arg, &question, sizeof(question));
 }
 
 int omx_query_counters_clear(struct net *net, void __user *arg)
@@ -255,8 +255,8 @@ static int query_boards(struct net *net, peer_question ask,
 	return result;
 }
 
-static int query_peer(struct net *net, void __user *arg, peer_question ask,
-		      bool any_board)
+static int query_peer_on(struct net *net, void __user *arg, peer_question ask,
+			 bool any_board)
 {
 	struct omx_ioc_peer peer;
 	int error = read_peer(&peer, arg);
@@ -267,22 +267,22 @@ static int query_peer(struct net *net, void __user *arg, peer_question ask,
 		error = query_boards(net, ask, &peer);
 	else
 		error = query_one_board(net, peer.board, ask, &peer);
-	return error ?: answer(arg, &peer, sizeof(peer));
+	return error ?: query_answer(arg, &peer, sizeof(peer));
 }
 
 int omx_query_peer(struct net *net, void __user *arg)
 {
-	return query_peer(net, arg, omx_peer_query, false);
+	return query_peer_on(net, arg, omx_peer_query, false);
 }
 
 int omx_query_peer_by_mac(struct net *net, void __user *arg)
 {
-	return query_peer(net, arg, omx_peer_by_mac, true);
+	return query_peer_on(net, arg, omx_peer_by_mac, true);
 }
 
 int omx_query_peer_by_name(struct net *net, void __user *arg)
 {
-	return query_peer(net, arg, omx_peer_by_name, true);
+	return query_peer_on(net, arg, omx_peer_by_name, true);
 }
 
 /* Without a name the peer keeps the one that it announces. */

@@ -24,7 +24,7 @@ static struct {
 	spinlock_t lock;		/* innermost; taken with BH off */
 	struct dma_chan *chan;		/* NULL: none */
 	bool open;			/* takes copies */
-	bool stopped;			/* what has not landed waits for end() */
+	bool stopped;			/* what has not landed waits for dma_close() */
 	u64 started, landed;		/* numbers */
 	struct list_head flying;	/* in order */
 	struct list_head orphans;	/* their pull has ended */
@@ -37,29 +37,29 @@ static struct {
 	.unused = LIST_HEAD_INIT(dma.unused),
 };
 
-static void broken(struct work_struct *work);
-static DECLARE_WORK(broken_work, broken);
+static void dma_broken(struct work_struct *work);
+static DECLARE_WORK(dma_broken_work, dma_broken);
 
 /* ---- the end of a copy ---- */
 
 /* By the engine, in any context. */
-static void report(void *context, const struct dmaengine_result *result)
+static void dma_copy_report(void *context, const struct dmaengine_result *result)
 {
 	struct omx_dma_copy *copy = context;
 
 	if (result && result->result != DMA_TRANS_NOERROR)
 		WRITE_ONCE(copy->failed, true);
-	/* Pairs with is_done(): it may be used again. */
+	/* Pairs with dma_copy_is_done(): it may be used again. */
 	smp_store_release(&copy->reported, true);
 }
 
-static bool is_done(const struct omx_dma_copy *copy)
+static bool dma_copy_is_done(const struct omx_dma_copy *copy)
 {
-	/* Pairs with report(). */
+	/* Pairs with dma_copy_report(). */
 	return copy->landed && smp_load_acquire(&copy->reported);
 }
 
-static void set_landed(struct omx_dma_copy *copy)
+static void dma_copy_set_landed(struct omx_dma_copy *copy)
 {
 	struct device *dev = dmaengine_get_dma_device(dma.chan);
 
@@ -73,13 +73,13 @@ static void set_landed(struct omx_dma_copy *copy)
 	dma.landed = copy->number;
 }
 
-static void look(void)
+static void dma_poll(void)
 {
 	struct omx_dma_copy *copy, *next;
 
 	lockdep_assert_held(&dma.lock);
 	if (dma.stopped)
-		return;		/* it may write still; end() waits for that */
+		return;		/* it may write still; dma_close() waits for that */
 	list_for_each_entry_safe(copy, next, &dma.flying, in_flight) {
 		enum dma_status status = dma_async_is_tx_complete(dma.chan, copy->cookie,
 								  NULL, NULL);
@@ -88,12 +88,12 @@ static void look(void)
 			WRITE_ONCE(copy->failed, true);
 		else if (status != DMA_COMPLETE)
 			break;
-		set_landed(copy);
+		dma_copy_set_landed(copy);
 	}
 }
 
 /* What nobody asks for any more. */
-static void sweep(void)
+static void dma_sweep_orphans(void)
 {
 	struct omx_dma_copy *copy, *next;
 
@@ -103,7 +103,7 @@ static void sweep(void)
 			consume_skb(copy->job.skb);
 			copy->job.skb = NULL;
 		}
-		if (is_done(copy))
+		if (dma_copy_is_done(copy))
 			list_move(&copy->node, &dma.unused);
 	}
 }
@@ -115,18 +115,18 @@ void omx_dma_give_up(void)
 		dma.open = false;
 		dma.stopped = true;
 		dmaengine_terminate_async(dma.chan);
-		schedule_work(&broken_work);
+		schedule_work(&dma_broken_work);
 	}
 	spin_unlock_bh(&dma.lock);
 }
 
 /* The number of the last one that has landed; U64_MAX: none will any more. */
-static u64 landed(void)
+static u64 dma_last_landed(void)
 {
 	u64 number;
 
 	spin_lock_bh(&dma.lock);
-	look();
+	dma_poll();
 	number = dma.stopped ? U64_MAX : dma.landed;
 	spin_unlock_bh(&dma.lock);
 	return number;
@@ -138,7 +138,7 @@ void omx_dma_wait(u64 number)
 	unsigned int us = 0, total = 0;
 
 	/* Not by the clock: it goes on while a virtual machine does not. */
-	while ((now = landed()) < number) {
+	while ((now = dma_last_landed()) < number) {
 		if (now != last)
 			us = 0;
 		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
@@ -150,7 +150,7 @@ void omx_dma_wait(u64 number)
 
 /* ---- its beginning ---- */
 
-static bool map(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool dma_copy_map(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
 {
 	struct device *dev = dmaengine_get_dma_device(dma.chan);
 
@@ -164,7 +164,7 @@ static bool map(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u
 	return false;
 }
 
-static bool submit(struct omx_dma_copy *copy)
+static bool dma_copy_submit(struct omx_dma_copy *copy)
 {
 	struct device *dev = dmaengine_get_dma_device(dma.chan);
 	struct dma_async_tx_descriptor *tx;
@@ -172,7 +172,7 @@ static bool submit(struct omx_dma_copy *copy)
 	tx = dmaengine_prep_dma_memcpy(dma.chan, copy->to, copy->from, copy->job.length,
 				       DMA_PREP_INTERRUPT | DMA_CTRL_ACK);
 	if (tx) {
-		tx->callback_result = report;
+		tx->callback_result = dma_copy_report;
 		tx->callback_param = copy;
 		copy->cookie = dmaengine_submit(tx);
 		if (!dma_submit_error(copy->cookie))
@@ -184,28 +184,28 @@ static bool submit(struct omx_dma_copy *copy)
 }
 
 /* Not where the cache lines at its ends are the processor's, too. */
-static bool is_aligned(const struct omx_dma_copy *copy, u32 from_offset, u32 to_offset)
+static bool dma_copy_is_aligned(const struct omx_dma_copy *copy, u32 from_offset, u32 to_offset)
 {
 	return is_dma_copy_aligned(dma.chan->device, from_offset, to_offset, copy->job.length) &&
 	       IS_ALIGNED(to_offset | copy->job.length, dma_get_cache_alignment());
 }
 
-static struct omx_dma_copy *unused(void)
+static struct omx_dma_copy *dma_copy_unused(void)
 {
 	lockdep_assert_held(&dma.lock);
 	if (!dma.open)
 		return NULL;
 	if (list_empty(&dma.unused))
-		sweep();
+		dma_sweep_orphans();
 	return list_first_entry_or_null(&dma.unused, struct omx_dma_copy, node);
 }
 
-static bool start(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool dma_copy_start(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
 {
 	lockdep_assert_held(&dma.lock);
 	copy->failed = copy->landed = copy->reported = false;
-	if (!is_aligned(copy, from_offset, to_offset) ||
-	    !map(copy, from, from_offset, to_offset) || !submit(copy))
+	if (!dma_copy_is_aligned(copy, from_offset, to_offset) ||
+	    !dma_copy_map(copy, from, from_offset, to_offset) || !dma_copy_submit(copy))
 		return false;
 	get_page(copy->job.page);
 	skb_get(copy->job.skb);
@@ -222,10 +222,10 @@ u64 omx_dma_start(const struct omx_dma_job *job, struct page *from, u32 from_off
 	u64 number = 0;
 
 	spin_lock(&dma.lock);
-	copy = unused();
+	copy = dma_copy_unused();
 	if (copy) {
 		copy->job = *job;
-		if (start(copy, from, from_offset, to_offset)) {
+		if (dma_copy_start(copy, from, from_offset, to_offset)) {
 			list_move_tail(&copy->node, list);
 			number = copy->number;
 		}
@@ -246,8 +246,8 @@ bool omx_dma_is_done(const struct omx_dma_copy *copy)
 	bool done;
 
 	spin_lock(&dma.lock);
-	look();
-	done = is_done(copy);
+	dma_poll();
+	done = dma_copy_is_done(copy);
 	spin_unlock(&dma.lock);
 	return done;
 }
@@ -267,23 +267,23 @@ void omx_dma_release_all(struct list_head *list)
 {
 	spin_lock_bh(&dma.lock);
 	list_splice_tail_init(list, &dma.orphans);
-	sweep();
+	dma_sweep_orphans();
 	spin_unlock_bh(&dma.lock);
 }
 
 /* ---- the channel ---- */
 
-static DEFINE_MUTEX(setup);		/* everything below */
+static DEFINE_MUTEX(dma_setup_lock);		/* everything below */
 static bool dma_wanted;
 static bool ready;			/* parameters are set before init runs */
 
-static bool suits(const struct dma_chan *chan)
+static bool dma_chan_suits(const struct dma_chan *chan)
 {
 	return chan->device->device_terminate_all &&
 	       !dma_has_cap(DMA_COMPLETION_NO_ORDER, chan->device->cap_mask);
 }
 
-static int make_copies(void)
+static int dma_make_copies(void)
 {
 	int i;
 
@@ -295,16 +295,16 @@ static int make_copies(void)
 	return dma.copy ? 0 : -ENOMEM;
 }
 
-static int begin(void)
+static int dma_open(void)
 {
 	struct dma_chan *chan;
 	dma_cap_mask_t mask;
 	int error;
 
-	lockdep_assert_held(&setup);
+	lockdep_assert_held(&dma_setup_lock);
 	if (dma.chan)
 		return 0;
-	error = make_copies();
+	error = dma_make_copies();
 	if (error)
 		return error;
 	dma_cap_zero(mask);
@@ -312,7 +312,7 @@ static int begin(void)
 	chan = dma_request_chan_by_mask(&mask);
 	if (IS_ERR(chan))
 		return -ENODEV;		/* whatever it says to those that probe */
-	if (!suits(chan)) {
+	if (!dma_chan_suits(chan)) {
 		dma_release_channel(chan);
 		return -ENODEV;
 	}
@@ -325,102 +325,102 @@ static int begin(void)
 }
 
 /* It has stopped: what it has not reported is not known to be right. */
-static void end_all(void)
+static void dma_end_all(void)
 {
 	struct omx_dma_copy *copy, *next;
 	int i;
 
 	spin_lock_bh(&dma.lock);
 	list_for_each_entry_safe(copy, next, &dma.flying, in_flight)
-		set_landed(copy);
+		dma_copy_set_landed(copy);
 	for (i = 0; i < COPIES_MAX; i++) {
 		copy = &dma.copy[i];
 		copy->failed |= !copy->reported;
 		copy->reported = true;
 	}
 	dma.chan = NULL;
-	sweep();
+	dma_sweep_orphans();
 	spin_unlock_bh(&dma.lock);
 }
 
 /* Transfers go on by the processor. */
-static void end(void)
+static void dma_close(void)
 {
 	struct dma_chan *chan = dma.chan;
 	unsigned int ms;
 
-	lockdep_assert_held(&setup);
+	lockdep_assert_held(&dma_setup_lock);
 	if (!chan)
 		return;
 	spin_lock_bh(&dma.lock);
 	dma.open = false;
 	spin_unlock_bh(&dma.lock);
-	for (ms = 0; ms < PATIENCE_MS && landed() < dma.started; ms++)
+	for (ms = 0; ms < PATIENCE_MS && dma_last_landed() < dma.started; ms++)
 		fsleep(1000);
 	spin_lock_bh(&dma.lock);
 	dma.stopped = true;
 	spin_unlock_bh(&dma.lock);
 	dmaengine_terminate_sync(chan);
-	end_all();
+	dma_end_all();
 	dma_release_channel(chan);
 }
 
-static void broken(struct work_struct *work)
+static void dma_broken(struct work_struct *work)
 {
-	mutex_lock(&setup);
+	mutex_lock(&dma_setup_lock);
 	if (dma.stopped && dma.chan) {
 		pr_err("the DMA engine %s does not answer, the processor copies\n",
 		       dma_chan_name(dma.chan));
 		dma_wanted = false;
-		end();
+		dma_close();
 	}
-	mutex_unlock(&setup);
+	mutex_unlock(&dma_setup_lock);
 }
 
-static int offload_set(const char *value, const struct kernel_param *param)
+static int dma_copy_param_set(const char *value, const struct kernel_param *param)
 {
 	bool on;
 	int error = kstrtobool(value, &on);
 
 	if (error)
 		return error;
-	mutex_lock(&setup);
+	mutex_lock(&dma_setup_lock);
 	if (ready && on)
-		error = begin();
+		error = dma_open();
 	else if (ready)
-		end();
+		dma_close();
 	if (!error)
 		dma_wanted = on;
-	mutex_unlock(&setup);
+	mutex_unlock(&dma_setup_lock);
 	return error;
 }
 
-static const struct kernel_param_ops offload_ops = {
-	.set	= offload_set,
+static const struct kernel_param_ops dma_copy_param_ops = {
+	.set	= dma_copy_param_set,
 	.get	= param_get_bool,
 };
 
-module_param_cb(copy_offload, &offload_ops, &dma_wanted, 0644);
+module_param_cb(copy_offload, &dma_copy_param_ops, &dma_wanted, 0644);
 MODULE_PARM_DESC(copy_offload, "have a DMA engine copy what is received (default N)");
 
 /* A machine without an engine must not keep the module from loading. */
 void omx_dma_init(void)
 {
-	mutex_lock(&setup);
+	mutex_lock(&dma_setup_lock);
 	ready = true;
-	if (dma_wanted && begin()) {
+	if (dma_wanted && dma_open()) {
 		pr_notice("no DMA engine that copies, the processor does\n");
 		dma_wanted = false;
 	}
-	mutex_unlock(&setup);
+	mutex_unlock(&dma_setup_lock);
 }
 
 void omx_dma_exit(void)
 {
-	mutex_lock(&setup);
+	mutex_lock(&dma_setup_lock);
 	ready = false;
-	end();
-	mutex_unlock(&setup);
-	cancel_work_sync(&broken_work);
+	dma_close();
+	mutex_unlock(&dma_setup_lock);
+	cancel_work_sync(&dma_broken_work);
 	kvfree(dma.copy);
 }

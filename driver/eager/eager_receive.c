@@ -80,13 +80,13 @@ static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- longer ones ---- */
 
-static void keep(struct omx_endpoint *ep, const struct omx_message *message)
+static void message_charge(struct omx_endpoint *ep, const struct omx_message *message)
 {
 	atomic_add(message->truesize, &ep->unfetched);
 	omx_budget_charge(&ep->budget, message->truesize);
 }
 
-static void release(struct omx_endpoint *ep, const struct omx_message *message)
+static void message_uncharge(struct omx_endpoint *ep, const struct omx_message *message)
 {
 	atomic_sub(message->truesize, &ep->unfetched);
 	omx_budget_uncharge(&ep->budget, message->truesize);
@@ -109,14 +109,14 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	message->length = partial->length;
 	message->truesize = partial->truesize;
 	message->frames = partial->head;
-	keep(ep, message);
+	message_charge(ep, message);
 	if (omx_table_add(&ep->messages, message, &message->id,
 			  GFP_ATOMIC | __GFP_NOWARN))
 		goto free;
 	event = recv_event(ch, partial->match_info, partial->length, message->id);
 	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
-	if (!pushed && omx_table_take(&ep->messages, message->id, message)) {
-		release(ep, message);
+	if (!pushed && omx_table_claim(&ep->messages, message->id, message)) {
+		message_uncharge(ep, message);
 		kfree_rcu(message, rcu);
 		return false;
 	}
@@ -126,14 +126,14 @@ static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
 	return true;
 
 free:
-	release(ep, message);
+	message_uncharge(ep, message);
 	kfree(message);
 	return false;
 }
 
 /* Fragments come in order: each must continue what is there. */
-static bool continues(const struct omx_partial *partial,
-		      const struct omx_wire_eager *eager)
+static bool partial_continues(const struct omx_partial *partial,
+			      const struct omx_wire_eager *eager)
 {
 	if (be32_to_cpu(eager->offset) != partial->received)
 		return false;
@@ -142,7 +142,7 @@ static bool continues(const struct omx_partial *partial,
 		partial->match_info == be64_to_cpu(eager->match_info));
 }
 
-static void append(struct omx_partial *partial, struct sk_buff *skb)
+static void partial_append(struct omx_partial *partial, struct sk_buff *skb)
 {
 	skb->next = NULL;
 	if (partial->last)
@@ -159,7 +159,7 @@ static void append(struct omx_partial *partial, struct sk_buff *skb)
  * message whatever memory there is, so they must take little more than its
  * bytes.  False: out of memory.
  */
-static bool merge(struct omx_partial *partial, struct sk_buff *skb)
+static bool partial_merge(struct omx_partial *partial, struct sk_buff *skb)
 {
 	struct sk_buff *last = partial->last;
 	u32 payload = payload_of(skb);
@@ -169,7 +169,7 @@ static bool merge(struct omx_partial *partial, struct sk_buff *skb)
 		if (!last)
 			return false;
 		skb_put_zero(last, EAGER_HEADER);
-		append(partial, last);
+		partial_append(partial, last);
 	}
 	skb_copy_bits(skb, EAGER_HEADER, skb_put(last, payload), payload);
 	partial->received += payload;
@@ -184,7 +184,7 @@ static bool is_wasteful(const struct sk_buff *skb)
 }
 
 /* Takes the newest frame back out: it stays with the channel for now. */
-static void unappend(struct omx_channel *ch, struct sk_buff *skb)
+static void partial_unappend(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct omx_partial *partial = &ch->partial;
 	struct sk_buff **link = &partial->head;
@@ -204,7 +204,7 @@ static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
 	struct omx_partial *partial = &ch->partial;
 
-	if (!continues(partial, eager)) {
+	if (!partial_continues(partial, eager)) {
 		/* The peer does not keep its own rules: lose this message only. */
 		omx_count(ch->ep->board, DROP_FRAGMENT);
 		omx_partial_drop(partial);
@@ -215,13 +215,13 @@ static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
 	partial->match_info = be64_to_cpu(eager->match_info);
 	/* The last one may have to be taken out again. */
 	if (partial->received + payload_of(skb) < partial->length && is_wasteful(skb))
-		return merge(partial, skb);
-	append(partial, skb);
+		return partial_merge(partial, skb);
+	partial_append(partial, skb);
 	if (partial->received < partial->length)
 		return true;
 	if (push_message(ch, partial))
 		return true;
-	unappend(ch, skb);
+	partial_unappend(ch, skb);
 	return false;
 }
 
@@ -244,7 +244,7 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- the program takes it ---- */
 
-static int copy_out(struct omx_message *message, struct omx_buffer_iter *to)
+static int message_copy_out(struct omx_message *message, struct omx_buffer_iter *to)
 {
 	struct sk_buff *skb;
 	int error;
@@ -275,9 +275,9 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	error = -ENOENT;
 	message = omx_table_pop(&ep->messages, fetch.message);
 	if (message) {
-		error = copy_out(message, &to);
+		error = message_copy_out(message, &to);
 		free_frames(message->frames);
-		release(ep, message);
+		message_uncharge(ep, message);
 		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
 	}
@@ -292,7 +292,7 @@ void omx_messages_destroy(struct omx_endpoint *ep)
 
 	while ((message = omx_table_next(&ep->messages, &slot))) {
 		free_frames(message->frames);
-		release(ep, message);
+		message_uncharge(ep, message);
 		kfree(message);
 	}
 }

@@ -219,7 +219,7 @@ static void visit_members(struct omx_account *account,
 	mutex_unlock(&account->lock);
 }
 
-static void resume(struct omx_budget *budget)
+static void account_resume(struct omx_budget *budget)
 {
 	omx_channels_resume(container_of(budget, struct omx_endpoint, budget));
 }
@@ -237,7 +237,7 @@ static void review(struct work_struct *work)
 	if (somebody_may_resume(account)) {
 		/* Who is refused from here on notes it anew.  Pairs: omx_account_wait(). */
 		xchg(&account->waiting, 0);
-		visit_members(account, resume);
+		visit_members(account, account_resume);
 	} else if (account->sk) {
 		queue_delayed_work(omx_system_wq, &account->review, RETRY);
 	}

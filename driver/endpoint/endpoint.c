@@ -141,20 +141,20 @@ static void endpoint_free(struct omx_endpoint *ep)
 }
 
 /* This endpoint, or the lowest free one; OMX_ENDPOINT_MAX: it is not free. */
-static u32 free_slot(const struct omx_board *board, u32 wanted)
+static u32 endpoint_free_slot(const struct omx_board *board, u32 wanted)
 {
 	if (wanted == OMX_ANY)
 		return find_first_zero_bit(board->endpoints_open, OMX_ENDPOINT_MAX);
 	return test_bit(wanted, board->endpoints_open) ? OMX_ENDPOINT_MAX : wanted;
 }
 
-static int take_slot(struct omx_board *board, struct omx_endpoint *ep, u32 wanted)
+static int endpoint_claim_slot(struct omx_board *board, struct omx_endpoint *ep, u32 wanted)
 {
 	int error = 0;
 	u32 i;
 
 	spin_lock_bh(&board->endpoints_lock);
-	i = free_slot(board, wanted);
+	i = endpoint_free_slot(board, wanted);
 	if (board->detaching) {
 		error = -ENODEV;
 	} else if (i == OMX_ENDPOINT_MAX) {
@@ -191,7 +191,7 @@ static int attach_to(struct omx_endpoint *ep, u32 board_index, u32 endpoint)
 
 	if (!board)
 		return -ENODEV;
-	error = take_slot(board, ep, endpoint);
+	error = endpoint_claim_slot(board, ep, endpoint);
 	if (error)
 		omx_board_put(board);
 	return error;
@@ -212,9 +212,9 @@ static int best_board(struct net *net, u32 endpoint)
 
 		if (!board)
 			continue;
-		/* A glance: take_slot() looks again under the lock. */
+		/* A glance: endpoint_claim_slot() looks again under the lock. */
 		i = READ_ONCE(board->detaching) ? OMX_ENDPOINT_MAX :
-						  free_slot(board, endpoint);
+						  endpoint_free_slot(board, endpoint);
 		omx_board_put(board);
 		if (best == -ENODEV)
 			best = -EBUSY;
@@ -280,7 +280,7 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 /* ---- close ---- */
 
 /* No frame finds it any more once a grace period has passed. */
-static void make_dead(struct omx_board *board, struct omx_endpoint *ep, u8 status)
+static void endpoint_make_dead(struct omx_board *board, struct omx_endpoint *ep, u8 status)
 {
 	lockdep_assert_held(&board->endpoints_lock);
 	if (rcu_access_pointer(board->endpoints[ep->index]) != ep)
@@ -297,7 +297,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 
 	omx_channels_linger(ep);
 	spin_lock_bh(&board->endpoints_lock);
-	make_dead(board, ep, OMX_STATUS_CLOSED);
+	endpoint_make_dead(board, ep, OMX_STATUS_CLOSED);
 	spin_unlock_bh(&board->endpoints_lock);
 	omx_channels_say_closed(ep);
 	omx_budget_stop(&ep->budget);
@@ -329,7 +329,7 @@ void omx_endpoints_detach(struct omx_board *board)
 		ep = rcu_dereference_protected(board->endpoints[i],
 				lockdep_is_held(&board->endpoints_lock));
 		if (ep) {
-			make_dead(board, ep, OMX_STATUS_BOARD_REMOVED);
+			endpoint_make_dead(board, ep, OMX_STATUS_BOARD_REMOVED);
 			WRITE_ONCE(ep->ring.kernel->kboard_flags, 0);
 			ep->board_completion.event.status = OMX_STATUS_BOARD_REMOVED;
 			omx_endpoint_post(ep, &ep->board_completion);

@@ -17,7 +17,7 @@ static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
 #define KERNEL_BYTES	(OMX_RING_BYTES - PAGE_SIZE)
 
 /* As vmalloc_user(), but it counts for the program's control group. */
-static void *alloc(unsigned long size)
+static void *ring_alloc(unsigned long size)
 {
 	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 }
@@ -26,8 +26,8 @@ int omx_ring_init(struct omx_ring *ring)
 {
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->backlog);
-	ring->kernel = alloc(KERNEL_BYTES);
-	ring->user = alloc(PAGE_SIZE);
+	ring->kernel = ring_alloc(KERNEL_BYTES);
+	ring->user = ring_alloc(PAGE_SIZE);
 	if (!ring->kernel || !ring->user) {
 		omx_ring_destroy(ring);
 		return -ENOMEM;
@@ -56,7 +56,7 @@ void omx_ring_destroy(struct omx_ring *ring)
 	vfree(ring->kernel);
 }
 
-static int map(struct vm_area_struct *vma, void *memory, unsigned long size)
+static int ring_map(struct vm_area_struct *vma, void *memory, unsigned long size)
 {
 	unsigned long address;
 	int error = 0;
@@ -72,12 +72,12 @@ static int map(struct vm_area_struct *vma, void *memory, unsigned long size)
 
 int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma)
 {
-	return map(vma, ring->kernel, KERNEL_BYTES);
+	return ring_map(vma, ring->kernel, KERNEL_BYTES);
 }
 
 int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
 {
-	return map(vma, ring->user, PAGE_SIZE);
+	return ring_map(vma, ring->user, PAGE_SIZE);
 }
 
 struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
@@ -119,7 +119,7 @@ u32 omx_ring_room(const struct omx_ring *ring)
  * Room for an entry that must not wrap: pads up to the end first if need be.
  * NULL: there is not enough.
  */
-static struct omx_event *reserve(struct omx_ring *ring, u32 slots)
+static struct omx_event *ring_reserve(struct omx_ring *ring, u32 slots)
 {
 	u32 index = ring->head & (OMX_RING_SLOTS - 1);
 	u32 to_end = OMX_RING_SLOTS - index;
@@ -139,7 +139,7 @@ static struct omx_event *reserve(struct omx_ring *ring, u32 slots)
 	return &ring->slot[index];
 }
 
-static void publish(struct omx_ring *ring, u32 slots)
+static void ring_publish(struct omx_ring *ring, u32 slots)
 {
 	ring->head += slots;
 	/* Pairs with the program's acquire: the slots are complete. */
@@ -158,14 +158,14 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	/* Messages overtake no note, and leave room for some. */
 	if (list_empty(&ring->backlog) &&
 	    omx_ring_room(ring) >= event->slots + SLOTS_FOR_COMPLETIONS)
-		slot = reserve(ring, event->slots);
+		slot = ring_reserve(ring, event->slots);
 	if (slot) {
 		*slot = *event;
 		if (length)
 			skb_copy_bits(skb, offset,
 				      inside ? slot->data : (void *)(slot + 1),
 				      length);
-		publish(ring, event->slots);
+		ring_publish(ring, event->slots);
 	} else {
 		WRITE_ONCE(ring->kernel->kbacklog, 1);
 	}
@@ -175,13 +175,13 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 
 static bool ring_write_completion(struct omx_ring *ring, struct omx_completion *completion)
 {
-	struct omx_event *slot = reserve(ring, 1);
+	struct omx_event *slot = ring_reserve(ring, 1);
 
 	if (!slot)
 		return false;
 	completion->event.slots = 1;
 	*slot = completion->event;
-	publish(ring, 1);
+	ring_publish(ring, 1);
 	return true;
 }
 

@@ -78,7 +78,7 @@ static void replace_slots(struct omx_table *table, struct omx_table_slots *new)
 		kvfree_rcu(old, rcu);
 }
 
-static int grow(struct omx_table *table, u32 size, gfp_t gfp)
+static int table_grow(struct omx_table *table, u32 size, gfp_t gfp)
 {
 	struct omx_table_slots *new;
 
@@ -121,7 +121,7 @@ int omx_table_add(struct omx_table *table, void *object, u32 *id, gfp_t gfp)
 		slots = slots_locked(table);
 		size = slots ? slots->size * 2 : FIRST_SIZE;
 		spin_unlock_bh(&table->lock);
-		error = grow(table, size, gfp);
+		error = table_grow(table, size, gfp);
 		if (error)
 			return error;
 		spin_lock_bh(&table->lock);
@@ -164,7 +164,7 @@ void *omx_table_pop(struct omx_table *table, u32 id)
 	return object;
 }
 
-bool omx_table_take(struct omx_table *table, u32 id, const void *object)
+bool omx_table_claim(struct omx_table *table, u32 id, const void *object)
 {
 	bool taken;
 

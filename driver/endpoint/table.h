@@ -45,7 +45,7 @@ void omx_table_remove(struct omx_table *table, u32 id);
  */
 void *omx_table_pop(struct omx_table *table, u32 id);
 /* Removes it if it is still there: true for one caller only. */
-bool omx_table_take(struct omx_table *table, u32 id, const void *object);
+bool omx_table_claim(struct omx_table *table, u32 id, const void *object);
 
 /* RCU read lock held. */
 void *omx_table_find(struct omx_table *table, u32 id);

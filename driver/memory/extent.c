@@ -49,8 +49,8 @@ static void want_tidy(struct omx_extent *extent, unsigned long delay)
 }
 
 /* Forgets these pages.  Returns how many were present. */
-static unsigned int forget(struct omx_extent *extent, unsigned int first,
-			   unsigned int last, enum omx_counter cause)
+static unsigned int extent_forget(struct omx_extent *extent, unsigned int first,
+				  unsigned int last, enum omx_counter cause)
 {
 	unsigned int dropped = 0, stale = 0, i;
 
@@ -105,8 +105,8 @@ static void count_invalidation(struct omx_board *board,
  * The memory changes when we return.  May not sleep: the OOM killer calls us
  * too, and so do those who hold a lock of a page that we would dirty.
  */
-static bool invalidate(struct mmu_interval_notifier *notifier,
-		       const struct mmu_notifier_range *range, unsigned long seq)
+static bool extent_invalidate(struct mmu_interval_notifier *notifier,
+			      const struct mmu_notifier_range *range, unsigned long seq)
 {
 	struct omx_extent *extent = container_of(notifier, struct omx_extent, notifier);
 	u64 end = extent->start + OMX_EXTENT_SIZE;
@@ -114,11 +114,11 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 
 	spin_lock_bh(&extent->lock);
 	mmu_interval_set_seq(notifier, seq);
-	dropped = forget(extent,
-			 range->start > extent->start ? omx_extent_index(range->start) : 0,
-			 range->end < end ? omx_extent_index(range->end - 1) :
+	dropped = extent_forget(extent,
+				range->start > extent->start ? omx_extent_index(range->start) : 0,
+				range->end < end ? omx_extent_index(range->end - 1) :
 					    OMX_EXTENT_PAGES - 1,
-			 OMX_COUNTER_UNPIN_INVALIDATED);
+				OMX_COUNTER_UNPIN_INVALIDATED);
 	spin_unlock_bh(&extent->lock);
 	if (dropped) {
 		trace_omx_invalidate(extent->space, range, dropped);
@@ -129,7 +129,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 }
 
 static const struct mmu_interval_notifier_ops notifier_ops = {
-	.invalidate = invalidate,
+	.invalidate = extent_invalidate,
 };
 
 /* ---- extents ---- */
@@ -235,7 +235,7 @@ static void unpin_stale(struct omx_extent *extent)
 void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause)
 {
 	spin_lock_bh(&extent->lock);
-	forget(extent, 0, OMX_EXTENT_PAGES - 1, cause);
+	extent_forget(extent, 0, OMX_EXTENT_PAGES - 1, cause);
 	spin_unlock_bh(&extent->lock);
 }
 
@@ -255,7 +255,7 @@ void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
 	for (i = first; write && i < first + count; i++)
 		if (extent->entry[i] & OMX_ENTRY_PINNED &&
 		    !(extent->entry[i] & OMX_ENTRY_WRITE))
-			forget(extent, i, i, OMX_COUNTER_UNPIN_RELEASED);
+			extent_forget(extent, i, i, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
 	unpin_stale(extent);
 }
@@ -271,7 +271,7 @@ static void extent_erase(struct omx_extent *extent)
 	spin_lock_bh(&extent->lock);
 	extent->dead = true;
 	/* While notifications still come. */
-	forget(extent, 0, OMX_EXTENT_PAGES - 1, OMX_COUNTER_UNPIN_RELEASED);
+	extent_forget(extent, 0, OMX_EXTENT_PAGES - 1, OMX_COUNTER_UNPIN_RELEASED);
 	spin_unlock_bh(&extent->lock);
 	omx_lru_remove(extent);
 	atomic_long_dec(&space->board->extents);
@@ -296,7 +296,7 @@ static void tidy_extent(struct omx_extent *extent)
 	omx_extent_put(extent);
 }
 
-static void tidy(struct work_struct *work)
+static void space_tidy(struct work_struct *work)
 {
 	struct omx_space *space = container_of(work, struct omx_space, tidy.work);
 	struct omx_extent *extent, *next;
@@ -325,7 +325,7 @@ static void space_release(struct work_struct *work)
 	mutex_unlock(&space->lock);
 	/* No notifier is left to queue it again. */
 	cancel_delayed_work_sync(&space->tidy);
-	tidy(&space->tidy.work);
+	space_tidy(&space->tidy.work);
 	xa_destroy(&space->extents);
 	omx_lru_remove_space(space);
 	omx_young_unregister(space);
@@ -372,7 +372,7 @@ struct omx_space *omx_space_create(struct omx_board *board,
 	mutex_init(&space->lock);
 	INIT_LIST_HEAD(&space->all);
 	init_llist_head(&space->untidy);
-	INIT_DELAYED_WORK(&space->tidy, tidy);
+	INIT_DELAYED_WORK(&space->tidy, space_tidy);
 	INIT_WORK(&space->release, space_release);
 	if (space_init(space, other)) {
 		mutex_destroy(&space->lock);

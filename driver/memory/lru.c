@@ -194,7 +194,7 @@ static bool lru_extent_ref(struct omx_extent *extent)
 	return true;
 }
 
-static void put(struct omx_extent *extent)
+static void lru_extent_put(struct omx_extent *extent)
 {
 	struct omx_space *space = extent->space;
 
@@ -266,7 +266,7 @@ bool omx_lru_evict(const struct omx_space *but, bool same_program)
 		return false;
 	omx_extent_give_up(extent, OMX_COUNTER_UNPIN_LIMIT);
 	omx_extent_unpin(extent);
-	put(extent);
+	lru_extent_put(extent);
 	return true;
 }
 
@@ -310,7 +310,7 @@ static unsigned long scan_objects(struct shrinker *unused, struct shrink_control
 		if (!extent)
 			break;
 		omx_extent_give_up(extent, OMX_COUNTER_UNPIN_SHRINK);
-		put(extent);
+		lru_extent_put(extent);
 	}
 	return done ?: SHRINK_STOP;
 }

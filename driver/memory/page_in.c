@@ -26,7 +26,7 @@ struct wanted {
 	unsigned int how;
 };
 
-static u64 address_of(const struct wanted *wanted, unsigned int i)
+static u64 wanted_address(const struct wanted *wanted, unsigned int i)
 {
 	return wanted->extent->start + ((u64)(wanted->first + i) << PAGE_SHIFT);
 }
@@ -163,15 +163,15 @@ static bool is_reachable(struct mm_struct *mm, unsigned long start, unsigned lon
 	return true;
 }
 
-static int snapshot(const struct wanted *wanted, unsigned long *pfn,
-		    unsigned long *seq)
+static int pages_snapshot(const struct wanted *wanted, unsigned long *pfn,
+			  unsigned long *seq)
 {
 	struct omx_extent *extent = wanted->extent;
 	struct mm_struct *mm = extent->space->mm;
 	struct hmm_range range = {
 		.notifier	= &extent->notifier,
-		.start		= address_of(wanted, 0),
-		.end		= address_of(wanted, wanted->count),
+		.start		= wanted_address(wanted, 0),
+		.end		= wanted_address(wanted, wanted->count),
 		.hmm_pfns	= pfn,
 	};
 	int error;
@@ -204,8 +204,8 @@ static bool is_usable(const struct wanted *wanted, unsigned long pfn)
  * was only read before, MADV_FREE).  It stays dirty as long as the translation
  * is valid: all that cleans it notifies first.  These are not, referenced.
  */
-static unsigned int take_clean(const struct wanted *wanted, const unsigned long *pfn,
-			       struct page **clean)
+static unsigned int pages_ref_clean(const struct wanted *wanted, const unsigned long *pfn,
+				    struct page **clean)
 {
 	unsigned int count = 0, i;
 
@@ -232,7 +232,7 @@ static void make_dirty(struct page **page, unsigned int count)
 	}
 }
 
-static void install(const struct wanted *wanted, const unsigned long *pfn)
+static void translations_install(const struct wanted *wanted, const unsigned long *pfn)
 {
 	struct omx_extent *extent = wanted->extent;
 	unsigned int installed = 0, i;
@@ -253,8 +253,8 @@ static void install(const struct wanted *wanted, const unsigned long *pfn)
 }
 
 /* -EAGAIN: the pages have changed. */
-static int install_current(const struct wanted *wanted, const unsigned long *pfn,
-			   unsigned long seq)
+static int translations_install_current(const struct wanted *wanted, const unsigned long *pfn,
+					unsigned long seq)
 {
 	struct omx_extent *extent = wanted->extent;
 	struct page *clean[OMX_EXTENT_PAGES];
@@ -265,9 +265,9 @@ static int install_current(const struct wanted *wanted, const unsigned long *pfn
 	for (pass = 0; pass < 2; pass++) {
 		spin_lock_bh(&extent->lock);
 		valid = is_current(wanted, seq);
-		count = valid ? take_clean(wanted, pfn, clean) : 0;
+		count = valid ? pages_ref_clean(wanted, pfn, clean) : 0;
 		if (valid && !count)
-			install(wanted, pfn);
+			translations_install(wanted, pfn);
 		spin_unlock_bh(&extent->lock);
 		if (!count)
 			return valid ? 0 : -EAGAIN;
@@ -281,18 +281,18 @@ static int install_current(const struct wanted *wanted, const unsigned long *pfn
  * page that was faulted in (or none: wanted->count) is none to look up, as in
  * mappings that may be written but not read: it never will be.
  */
-static int translate(const struct wanted *wanted, unsigned int faulted)
+static int pages_translate(const struct wanted *wanted, unsigned int faulted)
 {
 	unsigned long pfn[OMX_EXTENT_PAGES];
 	unsigned long seq;
 	int error;
 
-	error = snapshot(wanted, pfn, &seq);
+	error = pages_snapshot(wanted, pfn, &seq);
 	if (error)
 		return error;
 	if (faulted < wanted->count && pfn[faulted] & HMM_PFN_ERROR)
 		return -EFAULT;
-	return install_current(wanted, pfn, seq);
+	return translations_install_current(wanted, pfn, seq);
 }
 
 static void count_faults(const struct wanted *wanted, unsigned int from,
@@ -317,10 +317,10 @@ static void count_faults(const struct wanted *wanted, unsigned int from,
  * Has the kernel fault the missing ones in.  It may drop the mmap lock while
  * it waits, for the disk or for a userfaultfd.
  */
-static int fault_in(const struct wanted *wanted, unsigned int from)
+static int pages_fault_in(const struct wanted *wanted, unsigned int from)
 {
 	struct mm_struct *mm = wanted->extent->space->mm;
-	u64 address = address_of(wanted, from);
+	u64 address = wanted_address(wanted, from);
 	unsigned int count = wanted->count - from;
 	unsigned long major = current->maj_flt;
 	bool write = wanted->how & OMX_PAGES_WRITE, unlocked = false;
@@ -328,7 +328,7 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 	long got;
 
 	mmap_read_lock(mm);
-	if (unlikely(is_userfault(mm, address, address_of(wanted, wanted->count))))
+	if (unlikely(is_userfault(mm, address, wanted_address(wanted, wanted->count))))
 		got = fault_each(mm, address, count, write ? FAULT_FLAG_WRITE : 0, &unlocked);
 	else
 		got = omx_get_user_pages_remote(mm, address, count,
@@ -346,7 +346,7 @@ static int fault_in(const struct wanted *wanted, unsigned int from)
 /* ---- pinned ---- */
 
 /* Of the program, by RLIMIT_MEMLOCK. */
-static bool may_pin(struct omx_space *space, unsigned int pages)
+static bool program_may_pin(struct omx_space *space, unsigned int pages)
 {
 	s64 pinned = atomic64_add_return(pages, &space->mm->pinned_vm);
 
@@ -356,16 +356,16 @@ static bool may_pin(struct omx_space *space, unsigned int pages)
 	return false;
 }
 
-static void account_back(struct omx_space *space, unsigned int pages)
+static void pins_uncharge(struct omx_space *space, unsigned int pages)
 {
 	atomic64_sub(pages, &space->mm->pinned_vm);
 	omx_lru_unpinned(pages);
 }
 
 /* Within the limits, for which other regions may have to give theirs back. */
-static int account(struct omx_space *space, unsigned int pages)
+static int pins_charge(struct omx_space *space, unsigned int pages)
 {
-	while (!may_pin(space, pages))
+	while (!program_may_pin(space, pages))
 		if (!omx_lru_evict(space, true))
 			return -ENOMEM;
 	while (!omx_lru_may_pin(pages)) {
@@ -399,7 +399,7 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 			     (wanted->how & OMX_PAGES_WRITE ? FOLL_WRITE : 0);
 	struct mm_struct *mm = wanted->extent->space->mm;
 	unsigned int count = wanted->count - from;
-	u64 address = address_of(wanted, from);
+	u64 address = wanted_address(wanted, from);
 	long got;
 
 	/* Fast, but it would wait for whoever serves a userfaultfd. */
@@ -409,7 +409,7 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 			return got;
 	}
 	mmap_read_lock(mm);
-	if (unlikely(is_userfault(mm, address, address_of(wanted, wanted->count))))
+	if (unlikely(is_userfault(mm, address, wanted_address(wanted, wanted->count))))
 		got = pin_userfault(mm, address, count, flags, page);
 	else
 		got = omx_pin_user_pages_remote(mm, address, count, flags, page, NULL);
@@ -418,7 +418,7 @@ static long get_pins(const struct wanted *wanted, unsigned int from,
 }
 
 /* Returns how many of the pins were installed; the others are the caller's. */
-static unsigned int install_pins(const struct wanted *wanted, unsigned int from,
+static unsigned int pins_install(const struct wanted *wanted, unsigned int from,
 				 struct page **page, unsigned int count,
 				 unsigned long seq)
 {
@@ -457,7 +457,7 @@ static void count_pins(struct omx_board *board, unsigned int pages)
 		WRITE_ONCE(board->pages_pinned_peak, now);
 }
 
-static int pin(const struct wanted *wanted, unsigned int from)
+static int pages_pin(const struct wanted *wanted, unsigned int from)
 {
 	struct page *page[OMX_EXTENT_PAGES];
 	struct omx_extent *extent = wanted->extent;
@@ -469,27 +469,27 @@ static int pin(const struct wanted *wanted, unsigned int from)
 
 	omx_extent_make_room(extent, wanted->first + from, count,
 			     wanted->how & OMX_PAGES_WRITE);
-	error = account(space, count);
+	error = pins_charge(space, count);
 	if (error)
 		return error;
 	seq = mmu_interval_read_begin(&extent->notifier);
 	got = get_pins(wanted, from, page);
 	if (got > 0)
-		installed = install_pins(wanted, from, page, got, seq);
+		installed = pins_install(wanted, from, page, got, seq);
 	if (got > installed)
 		unpin_user_pages(page, got - installed);
-	account_back(space, count - installed);
+	pins_uncharge(space, count - installed);
 	if (installed) {
 		omx_lru_pins_changed(extent);
 		count_pins(space->board, installed);
-		trace_omx_pin(space, address_of(wanted, from), installed);
+		trace_omx_pin(space, wanted_address(wanted, from), installed);
 	}
 	return got < 0 ? got : installed ? 0 : -EAGAIN;
 }
 
 /* ---- both ---- */
 
-static int fill(const struct wanted *wanted)
+static int page_in_extent(const struct wanted *wanted)
 {
 	unsigned int faulted = wanted->count, tries, missing;
 	int error;
@@ -501,14 +501,14 @@ static int fill(const struct wanted *wanted)
 		if (READ_ONCE(wanted->extent->dead))
 			return -EAGAIN;
 		if (wanted->how & OMX_PAGES_PIN) {
-			error = pin(wanted, missing);
+			error = pages_pin(wanted, missing);
 		} else {
-			error = translate(wanted, faulted);
+			error = pages_translate(wanted, faulted);
 			missing = first_missing(wanted);
 			if (!error && missing < wanted->count) {
 				if (!(wanted->how & OMX_PAGES_FAULT))
 					return 0;
-				error = fault_in(wanted, missing);
+				error = pages_fault_in(wanted, missing);
 				faulted = missing;
 			}
 		}
@@ -521,8 +521,8 @@ static int fill(const struct wanted *wanted)
 	return -EFAULT;
 }
 
-static int page_in(struct omx_space *space, u64 address, u64 length,
-		   unsigned int how)
+static int page_in_range(struct omx_space *space, u64 address, u64 length,
+			 unsigned int how)
 {
 	u64 end = PAGE_ALIGN(address + length), stop;
 	int error = 0;
@@ -543,7 +543,7 @@ static int page_in(struct omx_space *space, u64 address, u64 length,
 			return PTR_ERR(wanted.extent);
 		wanted.first = omx_extent_index(address);
 		wanted.count = (stop - address) >> PAGE_SHIFT;
-		error = fill(&wanted);
+		error = page_in_extent(&wanted);
 		omx_extent_put(wanted.extent);
 		if (error && error != -EAGAIN)
 			return error;
@@ -562,7 +562,7 @@ int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
 		return -EFAULT;
 	if (!mmget_not_zero(space->mm))
 		return -EFAULT;
-	error = page_in(space, address, length, how);
+	error = page_in_range(space, address, length, how);
 	/*
 	 * This may be the last user of another program's memory (pull_local.c).
 	 * The files that it has mapped, its endpoint among them, would be closed

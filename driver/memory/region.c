@@ -50,7 +50,7 @@ void omx_region_put(struct omx_region *region)
 }
 
 /* The same in process context: pages are back when it returns. */
-static void put_now(struct omx_region *region)
+static void region_put_now(struct omx_region *region)
 {
 	if (!refcount_dec_and_test(&region->ref))
 		return;
@@ -115,8 +115,8 @@ static struct omx_region *region_alloc(struct omx_endpoint *ep,
 	return region;
 }
 
-static struct omx_region *declare(struct omx_endpoint *ep,
-				  const struct omx_ioc_region *ioc)
+static struct omx_region *region_declare(struct omx_endpoint *ep,
+					 const struct omx_ioc_region *ioc)
 {
 	struct omx_segment whole = { ioc->buffer.address, ioc->buffer.length };
 	struct omx_segment *segment = &whole;
@@ -158,22 +158,22 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 		return -EINVAL;
 	if (!omx_endpoint_takes(ep, &ep->regions, OMX_ACCOUNT_REGION))
 		return -EDQUOT;
-	region = declare(ep, &ioc);
+	region = region_declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	if (region->mode == OMX_PERMANENT)
 		error = omx_region_page_in(region, 0, region->length, region->access);
 	if (error) {
-		put_now(region);
+		region_put_now(region);
 		return error;
 	}
 	/* Once it has a number another thread may destroy it. */
 	refcount_inc(&region->ref);
 	error = omx_table_add(&ep->regions, region, &region->id, GFP_KERNEL_ACCOUNT);
 	if (error)
-		put_now(region);
+		region_put_now(region);
 	ioc.region = region->id;
-	put_now(region);
+	region_put_now(region);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	/* If this fails the region stays until the endpoint closes. */
@@ -185,7 +185,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
  * before is on its way: it arrives as it was, or as it has become by then if
  * the device takes it from the pages.
  */
-static void withdraw(struct omx_region *region)
+static void region_withdraw(struct omx_region *region)
 {
 	WRITE_ONCE(region->withdrawn, true);
 	/* Pairs with omx_region_read() and _copy_to_user(): before the program writes. */
@@ -205,12 +205,12 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 	region = omx_region_get(ep, ioc.region);
 	if (!region)
 		return -ENOENT;
-	if (omx_table_take(&ep->regions, region->id, region)) {
-		withdraw(region);
-		put_now(region);
+	if (omx_table_claim(&ep->regions, region->id, region)) {
+		region_withdraw(region);
+		region_put_now(region);
 		error = 0;
 	}
-	put_now(region);
+	region_put_now(region);
 	return error;
 }
 
@@ -221,8 +221,8 @@ void omx_regions_destroy(struct omx_endpoint *ep)
 
 	while ((region = omx_table_next(&ep->regions, &slot))) {
 		omx_table_remove(&ep->regions, region->id);
-		withdraw(region);
-		put_now(region);
+		region_withdraw(region);
+		region_put_now(region);
 		cond_resched();
 	}
 }
@@ -266,8 +266,8 @@ static struct omx_region_segment *segment_at(struct omx_region *region, u64 offs
 	return &region->segment[low];
 }
 
-static int page_in(struct omx_region *region, u64 offset, u64 length,
-		   unsigned int how)
+static int region_page_in_range(struct omx_region *region, u64 offset, u64 length,
+				unsigned int how)
 {
 	struct omx_region_segment *segment = segment_at(region, offset);
 	int error = 0;
@@ -298,14 +298,14 @@ static unsigned int how_to_page_in(const struct omx_region *region, u8 access)
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 		       u8 access)
 {
-	return page_in(region, offset, length, how_to_page_in(region, access));
+	return region_page_in_range(region, offset, length, how_to_page_in(region, access));
 }
 
 int omx_region_read_ahead(struct omx_region *region, u64 offset, u64 length,
 			  u8 access)
 {
-	return page_in(region, offset, length,
-		       how_to_page_in(region, access) | OMX_PAGES_AHEAD);
+	return region_page_in_range(region, offset, length,
+				    how_to_page_in(region, access) | OMX_PAGES_AHEAD);
 }
 
 int omx_region_translate(struct omx_region *region, u64 offset, u64 length,
@@ -313,7 +313,7 @@ int omx_region_translate(struct omx_region *region, u64 offset, u64 length,
 {
 	unsigned int how = how_to_page_in(region, access) & ~OMX_PAGES_PIN;
 
-	return page_in(region, offset, length, fault ? how : how & ~OMX_PAGES_FAULT);
+	return region_page_in_range(region, offset, length, fault ? how : how & ~OMX_PAGES_FAULT);
 }
 
 int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
@@ -333,8 +333,8 @@ void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
 	if (region->mode == OMX_OVERLAP)
 		omx_region_page_in(region, 0, length, access);
 	else if (!is_pinned_mode(region->mode))
-		page_in(region, 0, min(length, AHEAD),
-			how_to_page_in(region, access) & ~OMX_PAGES_FAULT);
+		region_page_in_range(region, 0, min(length, AHEAD),
+				     how_to_page_in(region, access) & ~OMX_PAGES_FAULT);
 }
 
 /* A prefetch that its program does not wait for. */
@@ -422,8 +422,8 @@ void omx_region_cursor_end(struct omx_region_cursor *cursor)
 }
 
 /* These three run twice for each frame; calls of them were 1 % of a transfer. */
-static __always_inline bool seek(struct omx_region_cursor *cursor, u64 offset,
-				 u64 length)
+static __always_inline bool cursor_seek(struct omx_region_cursor *cursor, u64 offset,
+					u64 length)
 {
 	struct omx_region *region = cursor->region;
 
@@ -437,7 +437,7 @@ static __always_inline bool seek(struct omx_region_cursor *cursor, u64 offset,
 	return true;
 }
 
-static bool find_extent(struct omx_region_cursor *cursor, u64 address)
+static bool cursor_find_extent(struct omx_region_cursor *cursor, u64 address)
 {
 	if (likely(cursor->extent && omx_extent_has(cursor->extent, address)))
 		return true;
@@ -447,7 +447,7 @@ static bool find_extent(struct omx_region_cursor *cursor, u64 address)
 }
 
 /* Where the cursor stands, which is not the region's end; bytes from there. */
-static u64 address_of(struct omx_region_cursor *cursor, u64 *in_segment)
+static u64 cursor_address(struct omx_region_cursor *cursor, u64 *in_segment)
 {
 	struct omx_region_segment *segment = cursor->segment;
 	u64 offset = cursor->offset - segment->offset;
@@ -463,15 +463,15 @@ static u64 address_of(struct omx_region_cursor *cursor, u64 *in_segment)
 
 int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 {
-	if (!seek(cursor, offset, length))
+	if (!cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	cursor->left = 0;
 	while (length) {
 		const unsigned long *entry, *last;
 		u64 in_segment, n;
-		u64 address = address_of(cursor, &in_segment);
+		u64 address = cursor_address(cursor, &in_segment);
 
-		if (!find_extent(cursor, address))
+		if (!cursor_find_extent(cursor, address))
 			return -EAGAIN;
 		n = min3(length, in_segment,
 			 cursor->extent->start + OMX_EXTENT_SIZE - address);
@@ -487,13 +487,13 @@ int omx_region_look(struct omx_region_cursor *cursor, u64 offset, u64 length)
 }
 
 /* The extent where the cursor stands, or NULL. */
-static __always_inline struct omx_extent *extent_of(struct omx_region_cursor *cursor)
+static __always_inline struct omx_extent *cursor_extent(struct omx_region_cursor *cursor)
 {
 	u64 in_segment;
 
 	if (likely(cursor->left))
 		return cursor->extent;
-	if (!find_extent(cursor, address_of(cursor, &in_segment)))
+	if (!cursor_find_extent(cursor, cursor_address(cursor, &in_segment)))
 		return NULL;
 	WRITE_ONCE(cursor->extent->used, true);
 	return cursor->extent;
@@ -503,11 +503,11 @@ static __always_inline struct omx_extent *extent_of(struct omx_region_cursor *cu
  * Looks up the page where the cursor stands, and those that can be touched and
  * sent together with it: pages of one folio in a row.
  */
-static noinline u32 look_up(struct omx_region_cursor *cursor)
+static noinline u32 cursor_look_up(struct omx_region_cursor *cursor)
 {
 	struct omx_extent *extent = cursor->extent;
 	const unsigned long run = cursor->wanted | OMX_ENTRY_CONTIGUOUS;
-	u64 in_segment, address = address_of(cursor, &in_segment);
+	u64 in_segment, address = cursor_address(cursor, &in_segment);
 	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
 	u64 most = min(in_segment, extent->start + OMX_EXTENT_SIZE - address);
 	u32 end;
@@ -531,14 +531,14 @@ static noinline u32 look_up(struct omx_region_cursor *cursor)
 }
 
 /* Bytes that lie together at the cursor, 0: absent.  Under the extent's lock. */
-static __always_inline u32 usable(struct omx_region_cursor *cursor)
+static __always_inline u32 cursor_usable(struct omx_region_cursor *cursor)
 {
 	if (likely(cursor->left && cursor->generation == cursor->extent->generation))
 		return cursor->left;
-	return look_up(cursor);
+	return cursor_look_up(cursor);
 }
 
-static void advance(struct omx_region_cursor *cursor, u32 length)
+static void cursor_advance(struct omx_region_cursor *cursor, u32 length)
 {
 	cursor->offset += length;
 	cursor->page_offset += length;
@@ -553,17 +553,17 @@ int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 	int fragments;
 	u32 left, n;
 
-	if (!seek(cursor, offset, length))
+	if (!cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (left = length, fragments = 0; left; left -= n, fragments++) {
-		struct omx_extent *extent = extent_of(cursor);
+		struct omx_extent *extent = cursor_extent(cursor);
 
 		if (fragments == MAX_SKB_FRAGS)
 			return -E2BIG;
 		if (!extent)
 			return -EAGAIN;
 		spin_lock(&extent->lock);
-		n = min(left, usable(cursor));
+		n = min(left, cursor_usable(cursor));
 		if (n) {
 			get_page(cursor->page);
 			skb_fill_page_desc(skb, fragments, cursor->page,
@@ -572,7 +572,7 @@ int omx_region_attach(struct omx_region_cursor *cursor, u64 offset, u32 length,
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;
-		advance(cursor, n);
+		cursor_advance(cursor, n);
 	}
 	skb->len += length;
 	skb->data_len += length;
@@ -593,23 +593,23 @@ int omx_region_read(struct omx_region_cursor *cursor, u64 offset, void *to,
 {
 	u32 n;
 
-	if (!seek(cursor, offset, length))
+	if (!cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length; length -= n, to += n) {
-		struct omx_extent *extent = extent_of(cursor);
+		struct omx_extent *extent = cursor_extent(cursor);
 
 		if (!extent)
 			return -EAGAIN;
 		spin_lock(&extent->lock);
-		n = min(length, usable(cursor));
+		n = min(length, cursor_usable(cursor));
 		if (n)
 			copy_from_page(to, cursor, n);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;
-		advance(cursor, n);
+		cursor_advance(cursor, n);
 	}
-	/* Pairs with withdraw(): the program may have written to it since. */
+	/* Pairs with region_withdraw(): the program may have written to it since. */
 	smp_rmb();
 	return READ_ONCE(cursor->region->withdrawn) ? -ENOENT : 0;
 }
@@ -654,21 +654,21 @@ int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 	int error = 0;
 	u32 n;
 
-	if (!seek(cursor, offset, length))
+	if (!cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n, skb_offset += n) {
-		struct omx_extent *extent = extent_of(cursor);
+		struct omx_extent *extent = cursor_extent(cursor);
 
 		if (!extent)
 			return -EAGAIN;
 		spin_lock(&extent->lock);
-		n = min(length, usable(cursor));
+		n = min(length, cursor_usable(cursor));
 		if (n)
 			error = copy_in(cursor, skb, skb_offset, &n, copies);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;
-		advance(cursor, n);
+		cursor_advance(cursor, n);
 	}
 	return error;
 }
@@ -676,7 +676,7 @@ int omx_region_fill(struct omx_region_cursor *cursor, u64 offset,
 /* ---- between processes ---- */
 
 /* Copies to the caller's own memory, where its faults are ordinary ones. */
-static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int length)
+static int copy_to_program(struct omx_region_cursor *to, const void *from, unsigned int length)
 {
 	while (length) {
 		struct omx_region_segment *segment = to->segment;
@@ -698,23 +698,23 @@ static int copy_out(struct omx_region_cursor *to, const void *from, unsigned int
 }
 
 /* What lies at the cursor, `most` bytes at most, held for us by a reference. */
-static struct page *take_page(struct omx_region_cursor *from, u64 most,
-			      u32 *offset, u32 *length)
+static struct page *cursor_ref_page(struct omx_region_cursor *from, u64 most,
+				    u32 *offset, u32 *length)
 {
-	struct omx_extent *extent = extent_of(from);
+	struct omx_extent *extent = cursor_extent(from);
 	struct page *page = NULL;
 
 	if (!extent)
 		return NULL;
 	spin_lock_bh(&extent->lock);
-	*length = min_t(u64, most, usable(from));
+	*length = min_t(u64, most, cursor_usable(from));
 	if (*length) {
 		page = from->page;
 		*offset = from->page_offset;
 		get_page(page);
 	}
 	spin_unlock_bh(&extent->lock);
-	advance(from, *length);
+	cursor_advance(from, *length);
 	return page;
 }
 
@@ -722,14 +722,14 @@ static int copy_page_out(struct omx_region_cursor *from, u64 most,
 			 struct omx_region_cursor *to)
 {
 	u32 offset, length;
-	struct page *page = take_page(from, most, &offset, &length);
+	struct page *page = cursor_ref_page(from, most, &offset, &length);
 	void *data;
 	int error;
 
 	if (!page)
 		return -EAGAIN;
 	data = kmap_local_page(page);
-	error = copy_out(to, data + offset, length);
+	error = copy_to_program(to, data + offset, length);
 	kunmap_local(data);
 	put_page(page);
 	return error;
@@ -754,18 +754,18 @@ static int fill_from_page(struct omx_region_cursor *to, struct page *page,
 	u32 n;
 
 	for (; length; length -= n, offset += n) {
-		struct omx_extent *extent = extent_of(to);
+		struct omx_extent *extent = cursor_extent(to);
 
 		if (!extent)
 			return -EAGAIN;
 		spin_lock(&extent->lock);
-		n = min(length, usable(to));
+		n = min(length, cursor_usable(to));
 		if (n)
 			copy_from_source(to, page, offset, n);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;
-		advance(to, n);
+		cursor_advance(to, n);
 	}
 	return 0;
 }
@@ -777,17 +777,17 @@ int omx_region_copy(struct omx_region_cursor *from, struct omx_region_cursor *to
 	struct page *page;
 	int error = 0;
 
-	if (!seek(from, offset, length) || !seek(to, offset, length))
+	if (!cursor_seek(from, offset, length) || !cursor_seek(to, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n) {
-		page = take_page(from, length, &page_offset, &n);
+		page = cursor_ref_page(from, length, &page_offset, &n);
 		*lacks_source = !page;
 		if (!page)
 			return -EAGAIN;
 		error = fill_from_page(to, page, page_offset, n);
 		put_page(page);
 	}
-	/* Pairs with withdraw(): the program may have written to it since. */
+	/* Pairs with region_withdraw(): the program may have written to it since. */
 	smp_rmb();
 	if (!error && READ_ONCE(from->region->withdrawn))
 		error = -ENOENT;
@@ -815,7 +815,7 @@ int omx_region_copy_to_user(struct omx_region *from, struct omx_region *to,
 	}
 	omx_region_cursor_end(&source);
 	*done = source.offset;
-	/* Pairs with withdraw(): what was written since shows it. */
+	/* Pairs with region_withdraw(): what was written since shows it. */
 	smp_rmb();
 	if (!error && READ_ONCE(from->withdrawn))
 		error = -ENOENT;

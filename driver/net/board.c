@@ -257,7 +257,7 @@ static int check_attachable(struct omx_net *on, struct net_device *dev)
 	return 0;
 }
 
-static int attach(struct net_device *dev, bool automatic)
+static int board_attach(struct net_device *dev, bool automatic)
 {
 	struct omx_net *on = omx_net_of(dev_net(dev));
 	struct omx_board *board;
@@ -313,7 +313,7 @@ static void attach_automatically(struct omx_net *on, struct net_device *dev)
 
 	if (board_of(on, dev) || !suits_automatically(dev))
 		return;
-	error = attach(dev, true);
+	error = board_attach(dev, true);
 	if (error && error != -EADDRINUSE)
 		pr_info_ratelimited("%s not attached: %s (error %d)\n",
 				    netdev_name(dev), why_not(error), error);
@@ -333,7 +333,7 @@ static void attach_all(struct net *net)
 
 /* ---- detach ---- */
 
-static bool is_used(struct omx_board *board)
+static bool board_is_used(struct omx_board *board)
 {
 	return !bitmap_empty(board->endpoints_open, OMX_ENDPOINT_MAX);
 }
@@ -344,7 +344,7 @@ static bool begin_detach(struct omx_board *board, bool force)
 	bool begun;
 
 	spin_lock_bh(&board->endpoints_lock);
-	begun = force || !is_used(board);
+	begun = force || !board_is_used(board);
 	if (begun)
 		WRITE_ONCE(board->detaching, true);
 	spin_unlock_bh(&board->endpoints_lock);
@@ -365,13 +365,13 @@ static bool begin_detach(struct omx_board *board, bool force)
  *    of the device (netdev_wait_allrefs), it only keeps struct omx_board;
  *  - the peer table goes when no frame can look into it any more.
  */
-static int detach(struct omx_board *board, bool force)
+static int board_detach(struct omx_board *board, bool force)
 {
 	struct net_device *dev = board->dev;
 	struct omx_net *on = omx_net_of(dev_net(dev));
 
 	ASSERT_RTNL();
-	if (!force && is_used(board))
+	if (!force && board_is_used(board))
 		return -EBUSY;
 	omx_peers_pause(board);
 	if (!begin_detach(board, force)) {
@@ -400,7 +400,7 @@ static int detach_all(struct net *net)
 	ASSERT_RTNL();
 	for (i = 0; i < OMX_BOARD_MAX; i++) {
 		board = board_at(on, i);
-		if (board && detach(board, false))
+		if (board && board_detach(board, false))
 			result = -EBUSY;
 	}
 	return result;
@@ -433,8 +433,8 @@ static void attach_again(struct omx_board *board)
 	bool automatic = board->automatic;
 	int error;
 
-	detach(board, true);
-	error = attach(dev, automatic);
+	board_detach(board, true);
+	error = board_attach(dev, automatic);
 	if (error)
 		pr_notice("%s not attached with its new address: %s (error %d)\n",
 			  netdev_name(dev), why_not(error), error);
@@ -459,7 +459,7 @@ static void upper_changed(struct omx_net *on, struct net_device *dev)
 	struct omx_board *board = board_of(on, dev);
 
 	if (board && board->automatic && is_port(dev))
-		detach(board, true);
+		board_detach(board, true);
 	attach_all(dev_net(dev));
 }
 
@@ -496,11 +496,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
 		if (board)
-			detach(board, true);
+			board_detach(board, true);
 		break;
 	case NETDEV_UNREGISTER:
 		if (board)
-			detach(board, true);
+			board_detach(board, true);
 		/* Ours is also called when omx unregisters its notifier. */
 		if (dev->reg_state == NETREG_UNREGISTERING)
 			attach_all(dev_net(dev));
@@ -524,7 +524,7 @@ static int attach_named(struct net *net, const char *name)
 		return -ENODEV;
 	board = board_of(omx_net_of(net), dev);
 	if (!board)
-		return attach(dev, false);
+		return board_attach(dev, false);
 	WRITE_ONCE(board->automatic, false);
 	return 0;
 }
@@ -536,10 +536,10 @@ static int detach_named(struct net *net, const char *name, bool force)
 
 	if (dev)
 		board = board_of(omx_net_of(net), dev);
-	return board ? detach(board, force) : -ENODEV;
+	return board ? board_detach(board, force) : -ENODEV;
 }
 
-static int obey(struct net *net, const char *word)
+static int ifnames_obey(struct net *net, const char *word)
 {
 	struct omx_net *on = omx_net_of(net);
 
@@ -571,7 +571,7 @@ int omx_boards_command(const char *words)
 		return -ENOMEM;
 	rtnl_lock();
 	while ((word = strsep(&rest, " ,\t\n"))) {
-		int error = *word ? obey(net, word) : 0;
+		int error = *word ? ifnames_obey(net, word) : 0;
 
 		if (error)
 			pr_notice("ifnames: '%s': %s (error %d)\n", word, why_not(error),

@@ -21,7 +21,7 @@ static bool is_pair(enum omx_wire_type type, unsigned int length)
 	       length <= SMALL_FRAME;
 }
 
-static struct sk_buff *reuse(struct sk_buff **spare)
+static struct sk_buff *spare_reuse(struct sk_buff **spare)
 {
 	struct sk_buff *skb = READ_ONCE(*spare) ? xchg(spare, NULL) : NULL;
 
@@ -30,7 +30,7 @@ static struct sk_buff *reuse(struct sk_buff **spare)
 	return skb;
 }
 
-static struct sk_buff *pair_alloc(gfp_t gfp)
+static struct sk_buff *spare_pair_alloc(gfp_t gfp)
 {
 	struct sk_buff *skb;
 
@@ -46,7 +46,7 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 	struct sk_buff *skb;
 
 	if (is_pair(type, length))
-		return reuse(spare) ?: pair_alloc(gfp);
+		return spare_reuse(spare) ?: spare_pair_alloc(gfp);
 	if (length > SMALL_FRAME) {
 		local_bh_disable();
 		skb = omx_page_pool_skb(HEADROOM + length, gfp);

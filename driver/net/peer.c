@@ -218,7 +218,7 @@ static bool can_talk(const struct omx_board *board)
 }
 
 /* HELLO or BYE.  Any context, no lock held. */
-static void say(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
+static void peer_send_hello(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
 {
 	struct omx_wire_hello *hello;
 	char name[OMX_NAME_LEN];
@@ -253,7 +253,7 @@ static void start_burst(struct omx_peer_table *table)
 }
 
 /* Whether a hello is due, and with which flags; sets when the next one is. */
-static bool take_turn(struct omx_peer_table *table, u8 *flags)
+static bool hello_is_due(struct omx_peer_table *table, u8 *flags)
 {
 	bool due;
 
@@ -271,7 +271,7 @@ static bool take_turn(struct omx_peer_table *table, u8 *flags)
 }
 
 /* Forgets those who have been silent too long; when to look again. */
-static unsigned long expire(struct omx_peer_table *table)
+static unsigned long peers_expire(struct omx_peer_table *table)
 {
 	unsigned long next = jiffies + PEER_LIFETIME;
 	struct hlist_node *tmp;
@@ -303,9 +303,9 @@ static void hello_work(struct work_struct *work)
 	unsigned long next;
 	u8 flags;
 
-	if (take_turn(table, &flags))
-		say(board, OMX_WIRE_HELLO, everybody, flags);
-	next = expire(table);
+	if (hello_is_due(table, &flags))
+		peer_send_hello(board, OMX_WIRE_HELLO, everybody, flags);
+	next = peers_expire(table);
 
 	spin_lock_bh(&table->lock);
 	if (table->running) {
@@ -362,7 +362,7 @@ void omx_peers_pause(struct omx_board *board)
 
 	cancel_delayed_work_sync(&table->hello);
 	if (was_running)
-		say(board, OMX_WIRE_BYE, everybody, 0);
+		peer_send_hello(board, OMX_WIRE_BYE, everybody, 0);
 	forget_all(table, false);
 }
 
@@ -478,7 +478,7 @@ static struct omx_peer *meet_peer(struct omx_board *board,
 }
 
 /* The peer that said this hello, as it is now. */
-static struct omx_peer *learn(struct omx_board *board, const struct hello *hello)
+static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *hello)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = find_peer(table, hello->mac);
@@ -511,10 +511,10 @@ void omx_peer_request_mtu(struct omx_board *board, u64 mac)
 {
 	if (mac != board->mac && !announced_mtu(board, mac) &&
 	    __ratelimit(&board->peers.questions))
-		say(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
+		peer_send_hello(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
-void omx_peer_settle_mtu(struct omx_board *board, u64 mac)
+void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer;
@@ -525,7 +525,7 @@ void omx_peer_settle_mtu(struct omx_board *board, u64 mac)
 	say_it = peer && table->running && may_say_hello(table, peer);
 	spin_unlock_bh(&table->lock);
 	if (say_it)
-		say(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
+		peer_send_hello(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
 void omx_peer_hello_pkt(struct omx_board *board, struct sk_buff *skb)
@@ -541,12 +541,12 @@ void omx_peer_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 	}
 	spin_lock(&table->lock);
 	if (table->running)
-		peer = learn(board, &hello);
+		peer = peer_learn(board, &hello);
 	answer = peer && hello.flags & OMX_HELLO_WANT_RESPONSE &&
 		 may_say_hello(table, peer);
 	spin_unlock(&table->lock);
 	if (answer)
-		say(board, OMX_WIRE_HELLO, hello.mac, 0);
+		peer_send_hello(board, OMX_WIRE_HELLO, hello.mac, 0);
 	consume_skb(skb);
 }
 
@@ -571,7 +571,7 @@ void omx_peer_bye_pkt(struct omx_board *board, struct sk_buff *skb)
 
 /* ---- what programs ask and administrators change ---- */
 
-static void describe_board(struct omx_board *board, struct omx_ioc_peer *out)
+static void peer_describe_board(struct omx_board *board, struct omx_ioc_peer *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->board = board->index;
@@ -608,7 +608,7 @@ int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer)
 	struct omx_peer *found;
 
 	if (!index) {
-		describe_board(board, peer);
+		peer_describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();
@@ -624,7 +624,7 @@ int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer)
 	struct omx_peer *found;
 
 	if (peer->mac == board->mac) {
-		describe_board(board, peer);
+		peer_describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();
@@ -644,7 +644,7 @@ int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 
 	omx_board_copy_name(board, name);
 	if (!strcmp(name, peer->name)) {
-		describe_board(board, peer);
+		peer_describe_board(board, peer);
 		return 0;
 	}
 	rcu_read_lock();

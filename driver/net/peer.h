@@ -57,7 +57,7 @@ u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed);
 /* A conversation with it begins: ask for its MTU if that is not known. */
 void omx_peer_request_mtu(struct omx_board *board, u64 mac);
 /* It asked for longer frames than that: tell it ours, and ask for its own. */
-void omx_peer_settle_mtu(struct omx_board *board, u64 mac);
+void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
 
 /* Printable, no blanks, no '/', length fits; name need not end with a 0. */
 bool omx_peer_name_is_valid(const char *name, size_t length);

@@ -12,7 +12,7 @@
  * Tells the sender of a frame that it speaks to nobody.  Its own words come
  * back: only who sent the frame can know them.
  */
-static void refuse(struct omx_board *board, const struct sk_buff *skb, u8 status)
+static void frame_refuse(struct omx_board *board, const struct sk_buff *skb, u8 status)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_wire_head *reply_head;
@@ -53,7 +53,7 @@ static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_RNDV]		= omx_channel_sequenced_pkt,
 	[OMX_WIRE_NOTIFY]	= omx_channel_sequenced_pkt,
 	[OMX_WIRE_ACK]		= omx_channel_ack_pkt,
-	[OMX_WIRE_PULL_REQUEST]		= omx_pull_pkt,
+	[OMX_WIRE_PULL_REQUEST]		= omx_pull_request_pkt,
 	[OMX_WIRE_PULL_RESPONSE]	= omx_pull_response_pkt,
 	[OMX_WIRE_NACK]		= omx_channel_nack_pkt,
 	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
@@ -84,10 +84,10 @@ static void to_endpoint(struct omx_board *board, struct sk_buff *skb)
 	omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 	if (ep) {
 		omx_count(board, DROP_SESSION);
-		refuse(board, skb, OMX_STATUS_BAD_SESSION);
+		frame_refuse(board, skb, OMX_STATUS_BAD_SESSION);
 	} else {
 		omx_count(board, DROP_NO_ENDPOINT);
-		refuse(board, skb, OMX_STATUS_CLOSED);
+		frame_refuse(board, skb, OMX_STATUS_CLOSED);
 	}
 	kfree_skb(skb);
 }
@@ -97,7 +97,7 @@ static void to_endpoint(struct omx_board *board, struct sk_buff *skb)
  * The stack hands over packets with their data where our header begins; every
  * later look at the header goes through omx_packet_head().
  */
-static int prepare(struct sk_buff *skb)
+static int frame_prepare(struct sk_buff *skb)
 {
 	const struct omx_wire_head *head;
 	unsigned int header;
@@ -138,7 +138,7 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	}
 	/* We may keep it for long, and its sender may be a socket on this host. */
 	skb_orphan(skb);
-	drop = prepare(skb);
+	drop = frame_prepare(skb);
 	if (drop) {
 		this_cpu_inc(board->counters->value[drop]);
 		kfree_skb(skb);

@@ -29,7 +29,7 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
 {
-	return hello->name_length && hello->name_length < OMX_HOSTNAME_LEN &&
+	return hello->name_length && hello->name_length < OMX_WIRE_NAME_LEN &&
 	       payload == hello->name_length;
 }
 
@@ -38,7 +38,7 @@ static bool eager_fits(const struct omx_wire_eager *eager, unsigned int payload)
 	u32 length = be32_to_cpu(eager->msg_length);
 	u32 offset = be32_to_cpu(eager->offset);
 
-	if (length > OMX_EAGER_LENGTH_MAX || offset > length ||
+	if (length > OMX_WIRE_EAGER_MAX || offset > length ||
 	    payload > length - offset)
 		return false;
 	return payload || !length;

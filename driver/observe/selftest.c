@@ -138,8 +138,8 @@ static int test_table(void)
 		found++;
 	rcu_read_unlock();
 	for (i = 0; i < COUNT; i++) {
-		right &= omx_table_take(&table, ids[i], &ids[i]);
-		right &= !omx_table_take(&table, ids[i], &ids[i]);
+		right &= omx_table_claim(&table, ids[i], &ids[i]);
+		right &= !omx_table_claim(&table, ids[i], &ids[i]);
 	}
 	omx_table_destroy(&table);
 	CHECK(found == COUNT);
@@ -191,7 +191,7 @@ static int pull_through(struct omx_pull_window *window)
 			request.wanted &= request.wanted - 1;
 			CHECK(omx_pull_window_judge(window, request.offset + at, length,
 						    &block) == OMX_PULL_NEW);
-			omx_pull_window_take(window, request.offset + at, block, 1);
+			omx_pull_window_received(window, request.offset + at, block, 1);
 			CHECK(omx_pull_window_judge(window, request.offset + at, length,
 						    &block) == OMX_PULL_DUPLICATE);
 		}

@@ -72,7 +72,7 @@ static void give_to_workers(struct omx_pager *pager, unsigned long age)
 	}
 }
 
-static void dismiss(struct omx_pager *pager)
+static void pager_dismiss(struct omx_pager *pager)
 {
 	lockdep_assert_held(&pager->lock);
 	pager->attendant = NULL;
@@ -80,15 +80,15 @@ static void dismiss(struct omx_pager *pager)
 	wake_up_all(&pager->wait);
 }
 
-static void close_locked(struct omx_pager *pager)
+static void pager_close_locked(struct omx_pager *pager)
 {
 	lockdep_assert_held(&pager->lock);
 	WRITE_ONCE(pager->closed, true);
-	dismiss(pager);
+	pager_dismiss(pager);
 	omx_pager_workers_kill(pager);
 }
 
-static void watch(struct work_struct *work)
+static void pager_watch_work(struct work_struct *work)
 {
 	struct omx_pager *pager = container_of(to_delayed_work(work),
 					       struct omx_pager, watch);
@@ -96,7 +96,7 @@ static void watch(struct work_struct *work)
 
 	spin_lock_bh(&pager->lock);
 	if (ended)
-		close_locked(pager);
+		pager_close_locked(pager);
 	/* If as many as may be are at work, these wait for their turn. */
 	if (pager->threads - pager->idle < OMX_PAGERS_MAX)
 		give_to_workers(pager, PATIENCE);
@@ -128,12 +128,12 @@ void omx_pager_unattend(struct omx_pager *pager, const void *attendant)
 {
 	spin_lock_bh(&pager->lock);
 	if (pager->attendant == attendant)
-		dismiss(pager);
+		pager_dismiss(pager);
 	spin_unlock_bh(&pager->lock);
 }
 
 /* A thread that was asked for and is not here yet counts as one that waits. */
-static bool may_take(const struct omx_pager *pager, bool grow)
+static bool pager_may_dequeue(const struct omx_pager *pager, bool grow)
 {
 	return !grow || pager->idle > 1 || pager->threads == OMX_PAGERS_MAX ||
 	       pager->wanted > pager->threads;
@@ -151,7 +151,7 @@ static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool g
 		error = -ESHUTDOWN;
 	} else if (list_empty(&pager->pending)) {
 		error = -EAGAIN;
-	} else if (may_take(pager, grow)) {
+	} else if (pager_may_dequeue(pager, grow)) {
 		*taken = list_first_entry(&pager->pending, struct omx_pager_work, node);
 		list_del(&(*taken)->node);
 		pager->idle--;
@@ -163,8 +163,8 @@ static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool g
 }
 
 /* -EAGAIN: another thread was faster. */
-static long wait_and_take(struct omx_pager *pager, const void *attendant,
-			  bool grow, struct omx_pager_work **work)
+static long pager_wait_and_dequeue(struct omx_pager *pager, const void *attendant,
+				   bool grow, struct omx_pager_work **work)
 {
 	long error = wait_event_interruptible_exclusive(pager->wait,
 			!list_empty_careful(&pager->pending) ||
@@ -178,7 +178,7 @@ static long wait_and_take(struct omx_pager *pager, const void *attendant,
 	return pager_dequeue(pager, attendant, grow, work);
 }
 
-static void run(struct omx_pager *pager, struct omx_pager_work *work)
+static void pager_run_work(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	work->run(work);
 	spin_lock_bh(&pager->lock);
@@ -186,22 +186,22 @@ static void run(struct omx_pager *pager, struct omx_pager_work *work)
 	spin_unlock_bh(&pager->lock);
 }
 
-static long serve(struct omx_pager *pager, const void *attendant, bool grow)
+static long pager_serve(struct omx_pager *pager, const void *attendant, bool grow)
 {
 	struct omx_pager_work *work;
 	long error;
 
 	do {
 		work = NULL;
-		error = wait_and_take(pager, attendant, grow, &work);
+		error = pager_wait_and_dequeue(pager, attendant, grow, &work);
 		if (work)
-			run(pager, work);
+			pager_run_work(pager, work);
 		cond_resched();
 	} while (work || error == -EAGAIN);
 	return error;
 }
 
-static bool enter(struct omx_pager *pager)
+static bool pager_thread_enter(struct omx_pager *pager)
 {
 	bool entered;
 
@@ -215,7 +215,7 @@ static bool enter(struct omx_pager *pager)
 	return entered;
 }
 
-static void leave(struct omx_pager *pager)
+static void pager_thread_leave(struct omx_pager *pager)
 {
 	spin_lock_bh(&pager->lock);
 	pager->threads--;
@@ -229,16 +229,16 @@ long omx_pager_serve(struct omx_pager *pager, const void *attendant, bool grow)
 
 	if (current->mm != pager->mm)
 		return -EFAULT;
-	if (!enter(pager))
+	if (!pager_thread_enter(pager))
 		return -EBUSY;
-	error = serve(pager, attendant, grow);
-	leave(pager);
+	error = pager_serve(pager, attendant, grow);
+	pager_thread_leave(pager);
 	return error;
 }
 
 /* ---- shares ---- */
 
-static int init(struct omx_pager *pager)
+static int pager_init(struct omx_pager *pager)
 {
 	/* As many as the program's own threads would be; in all, one for each endpoint. */
 	pager->queue = alloc_workqueue("omx_fault", WQ_UNBOUND, OMX_PAGERS_MAX);
@@ -248,7 +248,7 @@ static int init(struct omx_pager *pager)
 	pager->mm = current->mm;
 	mmgrab(pager->mm);
 	pager->owner = get_pid(task_tgid(current));
-	INIT_DELAYED_WORK(&pager->watch, watch);
+	INIT_DELAYED_WORK(&pager->watch, pager_watch_work);
 	init_waitqueue_head(&pager->wait);
 	spin_lock_init(&pager->lock);
 	INIT_LIST_HEAD(&pager->pending);
@@ -262,7 +262,7 @@ struct omx_pager *omx_pager_create(void)
 
 	if (!pager)
 		return NULL;
-	if (init(pager)) {
+	if (pager_init(pager)) {
 		kfree(pager);
 		return NULL;
 	}
@@ -293,7 +293,7 @@ void omx_pager_put(struct omx_pager *pager)
 void omx_pager_close(struct omx_pager *pager)
 {
 	spin_lock_bh(&pager->lock);
-	close_locked(pager);
+	pager_close_locked(pager);
 	spin_unlock_bh(&pager->lock);
 }
 

@@ -46,7 +46,7 @@ static nodemask_t nodes_of(struct omx_pager *pager)
 }
 
 /* The share stays until its queue has seen the work return; the work does not. */
-static void run_mortal(struct omx_pager *pager, struct omx_pager_work *work)
+static void pager_worker_run_killable(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	struct stand_in self = { .task = current };
 
@@ -64,25 +64,25 @@ static void run_mortal(struct omx_pager *pager, struct omx_pager_work *work)
 	disallow_signal(SIGKILL);	/* and forget one that is pending */
 }
 
-static void run_as_program(struct omx_pager *pager, struct omx_pager_work *work)
+static void pager_worker_run_as_program(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	nodemask_t own_nodes = cpuset_current_mems_allowed;
 
 	kthread_use_mm(pager->mm);
 	set_mems_allowed(nodes_of(pager));
-	run_mortal(pager, work);
+	pager_worker_run_killable(pager, work);
 	set_mems_allowed(own_nodes);
 	kthread_unuse_mm(pager->mm);
 }
 
-static void run(struct work_struct *by_worker)
+static void pager_worker_run(struct work_struct *by_worker)
 {
 	struct omx_pager_work *work = container_of(by_worker, struct omx_pager_work,
 						   by_worker);
 	struct omx_pager *pager = work->pager;
 
 	if (mmget_not_zero(pager->mm)) {
-		run_as_program(pager, work);
+		pager_worker_run_as_program(pager, work);
 		mmput(pager->mm);
 	} else {
 		/* Let omx_pager_queue() leave the share, which this may free. */
@@ -94,7 +94,7 @@ static void run(struct work_struct *by_worker)
 
 void omx_pager_worker_init(struct omx_pager_work *work)
 {
-	INIT_WORK(&work->by_worker, run);
+	INIT_WORK(&work->by_worker, pager_worker_run);
 }
 
 void omx_pager_worker_queue(struct omx_pager_work *work)

@@ -49,7 +49,7 @@ static struct omx_rndv *local_source(struct omx_pull *pull)
 	return rndv;
 }
 
-static u8 status_of(int error)
+static u8 local_copy_status(int error)
 {
 	if (!error)
 		return OMX_STATUS_OK;
@@ -59,7 +59,7 @@ static u8 status_of(int error)
 /* ---- later ---- */
 
 /* The pages that were absent and some behind them.  wait: also those that are not resident. */
-static int bring_pages(struct omx_pull *pull, u64 length, bool wait)
+static int local_copy_bring_pages(struct omx_pull *pull, u64 length, bool wait)
 {
 	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
 	u8 access = pull->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
@@ -68,7 +68,7 @@ static int bring_pages(struct omx_pull *pull, u64 length, bool wait)
 				    min(length, pull->length - pull->paged), access, wait);
 }
 
-static int page_in(struct omx_pull *pull)
+static int local_copy_page_in(struct omx_pull *pull)
 {
 	const struct omx_channel *ch = pull->lacks_source ? pull->source->ch : pull->ch;
 	u64 length = max_t(u64, PIECE, omx_read_ahead_step());
@@ -76,13 +76,13 @@ static int page_in(struct omx_pull *pull)
 	int error;
 
 	trace_omx_page_in_begin(ch, pull->message, write, pull->paged, length);
-	error = bring_pages(pull, length, true);
+	error = local_copy_bring_pages(pull, length, true);
 	trace_omx_page_in_end(ch, pull->message, write, error);
 	return error;
 }
 
 /* -EAGAIN: pages are absent; -ECANCELED: the pull has ended. */
-static int copy_piece(struct omx_pull *pull)
+static int local_copy_piece(struct omx_pull *pull)
 {
 	u32 length = min_t(u64, PIECE, pull->length - pull->paged);
 	int error = -ECANCELED;
@@ -101,23 +101,23 @@ static int copy_piece(struct omx_pull *pull)
 }
 
 /* Resident pages are translated in either share: nobody waits for them. */
-static int copy_resident(struct omx_pull *pull)
+static int local_copy_resident(struct omx_pull *pull)
 {
-	int error = copy_piece(pull), side;
+	int error = local_copy_piece(pull), side;
 
 	for (side = 0; side < 2 && error == -EAGAIN; side++) {
-		bring_pages(pull, OMX_EXTENT_SIZE, false);
-		error = copy_piece(pull);
+		local_copy_bring_pages(pull, OMX_EXTENT_SIZE, false);
+		error = local_copy_piece(pull);
 	}
 	return error;
 }
 
-static int copy(struct omx_pull *pull)
+static int local_copy_all(struct omx_pull *pull)
 {
 	int error = 0;
 
 	while (!error && pull->paged < pull->length) {
-		error = copy_resident(pull);
+		error = local_copy_resident(pull);
 		if (!error && fatal_signal_pending(current))
 			error = -EINTR;
 		cond_resched();
@@ -126,30 +126,30 @@ static int copy(struct omx_pull *pull)
 }
 
 /* The work may run elsewhere as soon as it is queued. */
-static void queue(struct omx_pull *pull)
+static void local_copy_queue(struct omx_pull *pull)
 {
 	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
 
 	omx_pager_queue(region->space->pager, &pull->page_in);
 }
 
-static void go_on(struct omx_pager_work *work)
+static void local_copy_run(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
 	bool source = pull->lacks_source;	/* whose share this is */
-	int error = copy(pull);
+	int error = local_copy_all(pull);
 
 	while (error == -EAGAIN && pull->lacks_source == source) {
-		error = page_in(pull);
+		error = local_copy_page_in(pull);
 		if (!error)
-			error = copy(pull);
+			error = local_copy_all(pull);
 	}
 	if (error == -EAGAIN) {
-		queue(pull);
+		local_copy_queue(pull);
 		return;
 	}
 	rcu_read_lock();	/* the endpoint stays if the pull has not ended */
-	omx_pull_end(pull, status_of(error));
+	omx_pull_end(pull, local_copy_status(error));
 	rcu_read_unlock();
 	omx_region_cursor_end(&pull->ahead);
 	omx_rndv_put(pull->source);
@@ -157,14 +157,14 @@ static void go_on(struct omx_pager_work *work)
 }
 
 /* Takes over the reference on the source. */
-static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done,
-			bool lacks_source)
+static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64 done,
+			     bool lacks_source)
 {
 	pull->source = source;
 	pull->lacks_source = lacks_source;
 	pull->paged = done;
 	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
-	omx_pager_work_init(&pull->page_in, go_on);
+	omx_pager_work_init(&pull->page_in, local_copy_run);
 	refcount_inc(&pull->ref);
 	spin_lock_bh(&pull->lock);
 	pull->state = OMX_PULL_LOCAL;
@@ -172,12 +172,12 @@ static void start_later(struct omx_pull *pull, struct omx_rndv *source, u64 done
 	rcu_read_lock();
 	omx_pull_end_if_missed(pull);
 	rcu_read_unlock();
-	queue(pull);
+	local_copy_queue(pull);
 }
 
 /* ---- at once ---- */
 
-void omx_pull_locally(struct omx_pull *pull)
+void omx_pull_from_local(struct omx_pull *pull)
 {
 	struct omx_rndv *source = local_source(pull);
 	int error = PTR_ERR_OR_ZERO(source);
@@ -186,13 +186,13 @@ void omx_pull_locally(struct omx_pull *pull)
 	if (!error) {
 		omx_count(pull->ep->board, LOCAL_COPY);
 		if (pull->length > AT_ONCE_MAX) {
-			start_later(pull, source, 0, false);
+			local_copy_start(pull, source, 0, false);
 			return;
 		}
 		error = omx_region_copy_to_user(source->region, pull->region,
 						pull->length, &done);
 		if (error == -EAGAIN) {
-			start_later(pull, source, done, true);
+			local_copy_start(pull, source, done, true);
 			return;
 		}
 		if (READ_ONCE(source->withdrawn))
@@ -200,5 +200,5 @@ void omx_pull_locally(struct omx_pull *pull)
 		omx_rndv_put(source);
 	}
 	pull->state = OMX_PULL_DONE;
-	omx_pull_conclude(pull, status_of(error));
+	omx_pull_conclude(pull, local_copy_status(error));
 }

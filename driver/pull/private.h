@@ -61,7 +61,7 @@ struct omx_pull {
 	struct omx_region_cursor cursor;	/* where frames go */
 	struct omx_region_cursor ahead;		/* where we ask */
 	unsigned long progress;		/* jiffies */
-	u32 released;			/* outstanding frames whose share others have */
+	u32 yielded;			/* outstanding frames whose share others have */
 	u8 backoff;
 	struct timer_list timer;
 
@@ -119,10 +119,10 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
 			    struct sk_buff_head *out);
 /* Who has to wait does not keep others from asking theirs. */
-void omx_pull_release_share(struct omx_pull *pull);
+void omx_pull_schedule_yield(struct omx_pull *pull);
 
 /* Frames that were asked for are not on their way any more.  Or DONE, by who concludes it. */
-static inline void omx_pull_give_back(struct omx_pull *pull, u32 frames)
+static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,
 		   &pull->ep->board->pulls.outstanding);
@@ -130,13 +130,13 @@ static inline void omx_pull_give_back(struct omx_pull *pull, u32 frames)
 
 /* ---- pull_ask.c, without any lock ---- */
 void omx_pull_timer(struct timer_list *timer);
-void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls);
+void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
 
 /* Frames arrived or a pull ended: is it another's turn? */
 static inline void omx_pull_schedule_next(struct omx_board *board)
 {
 	if (!list_empty_careful(&board->pulls.waiting))
-		omx_pull_turn_goes_on(&board->pulls);
+		omx_pull_schedule_waiting(&board->pulls);
 }
 
 /* ---- pull_take.c, under pull->lock, ACTIVE ---- */
@@ -144,7 +144,7 @@ static inline void omx_pull_schedule_next(struct omx_board *board)
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out);
 /* Sends what has been made, and concludes the pull if it is complete. */
-void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
+void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	__releases(&pull->lock);
 
 /* ---- pull.c, without any lock ---- */
@@ -184,6 +184,6 @@ void omx_pull_settle(struct omx_pager_work *work);
  * Process to process, one copy: done when it returns, or later if it is long or
  * if pages of the sender are absent, since the sender may never have them.
  */
-void omx_pull_locally(struct omx_pull *pull);
+void omx_pull_from_local(struct omx_pull *pull);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* ---- the end ---- */
 
-static void tell_sender(struct omx_pull *pull, u8 status, u64 length)
+static void pull_notify_sender(struct omx_pull *pull, u8 status, u64 length)
 {
 	struct omx_wire_notify *body = omx_packet_body(pull->notify);
 
@@ -46,13 +46,13 @@ void omx_pull_put(struct omx_pull *pull)
 }
 
 /* Gives back what the pull took of its interface and its channel. */
-static void leave(struct omx_pull *pull)
+static void pull_leave(struct omx_pull *pull)
 {
 	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 
 	timer_delete(&pull->timer);
 	omx_pull_drop_parked(pull);
-	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
+	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
 	spin_lock_bh(&pulls->lock);
 	list_del_init(&pull->in_schedule);
 	spin_unlock_bh(&pulls->lock);
@@ -70,12 +70,12 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 
 	if (unlikely(!list_empty(&pull->copies.list)))
 		omx_dma_copies_abandon(&pull->copies);
-	leave(pull);
+	pull_leave(pull);
 	event->channel = pull->ch->id;
 	event->status = status;
 	event->length = status == OMX_STATUS_OK ? pull->length : 0;
 	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
-	tell_sender(pull, status, event->length);
+	pull_notify_sender(pull, status, event->length);
 	omx_endpoint_post(ep, pull->completion);
 	omx_pull_schedule_next(ep->board);
 	omx_pull_put(pull);
@@ -146,8 +146,8 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 	return pull;
 }
 
-static int take_region(struct omx_endpoint *ep, struct omx_pull *pull,
-		       const struct omx_ioc_pull *ioc)
+static int pull_get_region(struct omx_endpoint *ep, struct omx_pull *pull,
+			   const struct omx_ioc_pull *ioc)
 {
 	struct omx_region *region;
 
@@ -163,7 +163,7 @@ static int take_region(struct omx_endpoint *ep, struct omx_pull *pull,
 	return 0;
 }
 
-static int enlist(struct omx_pull *pull)
+static int pull_enlist(struct omx_pull *pull)
 {
 	struct omx_channel *ch = pull->ch;
 	int error = 0;
@@ -220,7 +220,7 @@ static void pull_from_peer(struct omx_pull *pull)
 }
 
 /* status: what to tell the sender if nothing is to be fetched. */
-static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
+static int pull_start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 {
 	bool remote = pull->length && !pull->ch->local;
 	int error, prepared = 0;
@@ -235,7 +235,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);
-	error = enlist(pull);
+	error = pull_enlist(pull);
 	if (error) {
 		omx_table_remove(&ep->pulls, pull->id);
 		return error;
@@ -247,7 +247,7 @@ static int start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	} else if (remote) {
 		pull_from_peer(pull);
 	} else {
-		omx_pull_locally(pull);
+		omx_pull_from_local(pull);
 	}
 	return 0;
 }
@@ -291,9 +291,9 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	/* The transfer may run right here, in softirq: no helper is needed. */
 	atomic_inc(&ep->attending);
 	trace_omx_pull_begin(ch, ioc.remote_message, ioc.length);
-	error = take_region(ep, pull, &ioc);
+	error = pull_get_region(ep, pull, &ioc);
 	if (!error)
-		error = start(ep, pull, ioc.status);
+		error = pull_start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
 		omx_note_free(pull->completion);

@@ -33,13 +33,13 @@ void omx_pulls_destroy(struct omx_endpoint *ep);
 /* Ends `most` pulls of the channel at most.  Returns how many. */
 unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most);
 /* rndv->lock held: the message has ended, its requests need not wait. */
-void omx_pull_drop_requests(struct omx_rndv *rndv);
+void omx_rndv_drop_deferred(struct omx_rndv *rndv);
 
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);
 /* Validated frames; consume skb. */
-void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
-		  struct sk_buff *skb);
+void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
+			  struct sk_buff *skb);
 void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		       struct sk_buff *skb);
 void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,

@@ -37,7 +37,7 @@ void omx_pull_want_dma(struct omx_pull *pull)
 }
 
 /* True: look again, once page-in has brought these bytes if there are any. */
-static bool settle(struct omx_pull *pull, u64 *offset, u64 *length)
+static bool pull_settle_copies(struct omx_pull *pull, u64 *offset, u64 *length)
 {
 	struct sk_buff_head out;
 	bool again;
@@ -54,14 +54,14 @@ static bool settle(struct omx_pull *pull, u64 *offset, u64 *length)
 		spin_unlock(&pull->lock);
 	} else {
 		pull->settling = false;
-		omx_pull_unlock_and_go_on(pull, &out);
+		omx_pull_unlock_and_continue(pull, &out);
 	}
 	local_bh_enable();
 	rcu_read_unlock();
 	return again;
 }
 
-static void page_in(struct omx_pull *pull, u64 offset, u64 length)
+static void pull_settle_page_in(struct omx_pull *pull, u64 offset, u64 length)
 {
 	int error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
 
@@ -78,9 +78,9 @@ void omx_pull_settle(struct omx_pager_work *work)
 	unsigned int steps = 0;
 	u64 offset, length;
 
-	while (settle(pull, &offset, &length)) {
+	while (pull_settle_copies(pull, &offset, &length)) {
 		if (length) {
-			page_in(pull, offset, length);
+			pull_settle_page_in(pull, offset, length);
 			steps = 0;
 		} else if (++steps == STEPS_MAX) {
 			omx_dma_give_up();

@@ -56,7 +56,7 @@ static atomic_t *pull_parked_total(const struct omx_pull *pull)
 	return &pull->region->space->pager->parked_bytes;
 }
 
-static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
+static bool pull_may_park(struct omx_pull *pull, const struct sk_buff *skb)
 {
 	return omx_budget_has_room(&pull->ep->budget, OMX_ACCOUNT_RECEIVE) &&
 	       skb_queue_len(&pull->parked) < OMX_PARKED_FRAMES_MAX &&
@@ -64,14 +64,14 @@ static bool may_park(struct omx_pull *pull, const struct sk_buff *skb)
 	       omx_pager_charge(pull_parked_total(pull), skb->truesize, OMX_PARKED_BYTES_ALL);
 }
 
-static void park(struct omx_pull *pull, struct sk_buff *skb)
+static void parked_append(struct omx_pull *pull, struct sk_buff *skb)
 {
 	pull->parked_bytes += skb->truesize;
 	omx_budget_charge(&pull->ep->budget, skb->truesize);
 	__skb_queue_tail(&pull->parked, skb);
 }
 
-static struct sk_buff *unpark(struct omx_pull *pull, struct sk_buff_head *parked)
+static struct sk_buff *parked_pop(struct omx_pull *pull, struct sk_buff_head *parked)
 {
 	struct sk_buff *skb = __skb_dequeue(parked);
 
@@ -92,13 +92,13 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 		omx_count(pull->ep->board, DROP_PULL_DUPLICATE);
 		return false;
 	}
-	omx_pull_release_share(pull);
+	omx_pull_schedule_yield(pull);
 	trace_omx_pull_response_parked(pull->ch, pull->message, offset, skb->len - omx_parked_of(skb)->at);
 	omx_count(pull->ep->board, RESPONSE_PARKED);
 	if (omx_pull_window_find(&pull->window, offset, &block))
 		omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
-	if (may_park(pull, skb)) {
-		park(pull, skb);
+	if (pull_may_park(pull, skb)) {
+		parked_append(pull, skb);
 		return true;
 	}
 	omx_count(pull->ep->board, DROP_PULL_FAULT);
@@ -111,7 +111,7 @@ void omx_pull_drop_parked(struct omx_pull *pull)
 	struct sk_buff *skb;
 
 	spin_lock_bh(&pull->lock);
-	while ((skb = unpark(pull, &pull->parked)))
+	while ((skb = parked_pop(pull, &pull->parked)))
 		kfree_skb(skb);
 	spin_unlock_bh(&pull->lock);
 }
@@ -193,7 +193,7 @@ static bool step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, bool *ah
 }
 
 /* False: page_in has nothing to do. */
-static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
+static bool pull_next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
 	*ahead = false;
 	lockdep_assert_held(&pull->lock);
@@ -204,12 +204,12 @@ static bool next_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahe
 		step_ahead(pull, offset, length, ahead));
 }
 
-static bool begin_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
+static bool pull_begin_step(struct omx_pull *pull, u64 *offset, u64 *length, bool *ahead)
 {
 	bool more;
 
 	spin_lock_bh(&pull->lock);
-	more = next_step(pull, offset, length, ahead);
+	more = pull_next_step(pull, offset, length, ahead);
 	if (!more)
 		pull->paging = false;
 	spin_unlock_bh(&pull->lock);
@@ -227,7 +227,7 @@ static void pull_receive_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->parked, &parked);
 	pull->late = true;
-	while (skb_queue_empty(&pull->parked) && (skb = unpark(pull, &parked)))
+	while (skb_queue_empty(&pull->parked) && (skb = parked_pop(pull, &parked)))
 		omx_pull_receive_response(pull, skb, out);
 	pull->late = false;
 	/* One still waits, and so do those behind it. */
@@ -243,14 +243,14 @@ static void request_dropped(struct omx_pull *pull, struct sk_buff_head *out)
 	for (block = window->first_block; block < window->next_block; block++) {
 		if (!was_dropped(pull, block))
 			continue;
-		omx_pull_window_again(window, block, omx_pull_now_us(), &request);
+		omx_pull_window_request_again(window, block, omx_pull_now_us(), &request);
 		omx_pull_request_again(pull, &request, out);
 	}
 	pull->dropped = 0;
 }
 
 /* Goes on with the transfer unless that has ended.  stepped: pages have come. */
-static void go_on(struct omx_pull *pull, bool stepped)
+static void pull_resume(struct omx_pull *pull, bool stepped)
 {
 	struct sk_buff_head out;
 
@@ -266,7 +266,7 @@ static void go_on(struct omx_pull *pull, bool stepped)
 		}
 		omx_pull_request_more(pull, omx_pull_now_us(), &out);
 	}
-	omx_pull_unlock_and_go_on(pull, &out);
+	omx_pull_unlock_and_continue(pull, &out);
 	local_bh_enable();
 	rcu_read_unlock();
 }
@@ -278,14 +278,14 @@ void omx_pull_page_in(struct omx_pager_work *work)
 	bool ahead;
 	int error;
 
-	while (begin_step(pull, &offset, &length, &ahead)) {
+	while (pull_begin_step(pull, &offset, &length, &ahead)) {
 		cond_resched();
 		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
 		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
 			(pull->region, offset, length, OMX_REGION_WRITE);
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
-			go_on(pull, true);
+			pull_resume(pull, true);
 			continue;
 		}
 		rcu_read_lock();
@@ -293,6 +293,6 @@ void omx_pull_page_in(struct omx_pager_work *work)
 		rcu_read_unlock();
 	}
 	/* What it was to wait for others may have brought. */
-	go_on(pull, false);
+	pull_resume(pull, false);
 	omx_pull_put(pull);
 }

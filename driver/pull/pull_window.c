@@ -86,7 +86,7 @@ u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now
 }
 
 /* Its pages have come: lost frames are missed as soon as those of others. */
-static void release(struct omx_pull_block *block)
+static void window_release_blocks(struct omx_pull_block *block)
 {
 	block->held = false;
 	block->requested_at -= OMX_PULL_HOLD_US;
@@ -112,15 +112,15 @@ u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset,
 	return frames;
 }
 
-void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 number,
-			  u32 frames)
+void omx_pull_window_received(struct omx_pull_window *window, u64 offset, u64 number,
+			      u32 frames)
 {
 	struct omx_pull_block *block = block_at(window, number);
 	u32 row = U32_MAX >> (OMX_BLOCK_FRAMES - frames);
 
 	block->missing &= ~(row << index_in(window, offset, number));
 	if (block->held)
-		release(block);
+		window_release_blocks(block);
 	window->outstanding -= frames;
 	window->frames_left -= frames;
 	window->measured_frames += frames;
@@ -188,8 +188,8 @@ void omx_pull_window_hold(struct omx_pull_window *window, u64 number, u32 now)
 	block->requested_at = now + OMX_PULL_HOLD_US;
 }
 
-void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
-			   struct omx_pull_request *request)
+void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
+				   struct omx_pull_request *request)
 {
 	block_at(window, block)->again = true;
 	request_for(window, block, now, request);

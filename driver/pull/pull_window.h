@@ -95,8 +95,8 @@ u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now
 u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset, u32 length,
 			       u64 block, u32 *bytes);
 /* So many new frames of a block, in a row, are in place. */
-void omx_pull_window_take(struct omx_pull_window *window, u64 offset, u64 block,
-			  u32 frames);
+void omx_pull_window_received(struct omx_pull_window *window, u64 offset, u64 block,
+			      u32 frames);
 static inline bool omx_pull_window_done(const struct omx_pull_window *window)
 {
 	return !window->frames_left;
@@ -119,8 +119,8 @@ bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 
  */
 void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
 /* Asks for what is missing of a block, whatever the time. */
-void omx_pull_window_again(struct omx_pull_window *window, u64 block, u32 now,
-			   struct omx_pull_request *request);
+void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
+				   struct omx_pull_request *request);
 /* Sizes the window: twice what arrives in the shortest round-trip time. */
 void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min);
 

@@ -20,11 +20,11 @@
  * Who has to wait for a silent sender, or for pages, does not keep others from
  * asking theirs.
  */
-void omx_pull_release_share(struct omx_pull *pull)
+void omx_pull_schedule_yield(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
-	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
-	pull->released = pull->window.outstanding;
+	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	pull->yielded = pull->window.outstanding;
 }
 
 /* Takes the right to ask for a block, or queues the pull for it. */
@@ -47,7 +47,7 @@ static bool schedule_may_request(struct omx_pull *pull)
 	return false;
 }
 
-static struct omx_pull *next_waiting(struct omx_pull_scheduler *pulls)
+static struct omx_pull *schedule_next_waiting(struct omx_pull_scheduler *pulls)
 {
 	struct omx_pull *pull;
 
@@ -72,7 +72,7 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 	bool idle;
 
 	rcu_read_lock();	/* it may end meanwhile */
-	pull = next_waiting(pulls);
+	pull = schedule_next_waiting(pulls);
 	idle = pull;
 	if (pull) {
 		__skb_queue_head_init(&out);
@@ -88,7 +88,7 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 	return idle;
 }
 
-void omx_pull_turn_goes_on(struct omx_pull_scheduler *pulls)
+void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls)
 {
 	while (!list_empty_careful(&pulls->waiting) &&
 	       atomic_read(&pulls->outstanding) <= BOARD_BYTES_MAX / 2 &&
@@ -123,7 +123,7 @@ static void add_request(struct omx_pull *pull,
  * Is there memory for the next block?  With overlapped pinning one bets on it
  * that the first pages come before the first frames.
  */
-static bool has_pages(struct omx_pull *pull)
+static bool next_block_has_pages(struct omx_pull *pull)
 {
 	u64 start, end;
 	bool missing;
@@ -143,9 +143,9 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 	struct omx_pull_request request;
 
 	lockdep_assert_held(&pull->lock);
-	while (omx_pull_window_wants(&pull->window) && has_pages(pull) && schedule_may_request(pull)) {
+	while (omx_pull_window_wants(&pull->window) && next_block_has_pages(pull) && schedule_may_request(pull)) {
 		omx_pull_window_request(&pull->window, now, &request);
-		omx_pull_give_back(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
+		omx_pull_schedule_return(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		add_request(pull, &request, out);
 	}
 }
@@ -174,11 +174,11 @@ static u32 frame_length(const struct omx_pull *pull)
  * The path's MTU became smaller: the sender refuses what was asked for.  An
  * administrator does that, so what has arrived is not worth keeping.
  */
-static void start_over(struct omx_pull *pull)
+static void pull_restart(struct omx_pull *pull)
 {
 	omx_count(pull->ep->board, PULL_RESTARTED);
-	omx_pull_give_back(pull, pull->window.outstanding - pull->released);
-	pull->released = 0;
+	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	pull->yielded = 0;
 	pull->dropped = 0;
 	omx_dma_copies_wait(&pull->copies);		/* the same bytes come again */
 	pull->bet = false;
@@ -239,10 +239,10 @@ void omx_pull_timer(struct timer_list *timer)
 		lost = true;
 	} else {
 		if (frame_length(pull) < pull->window.frame_length)
-			start_over(pull);
+			pull_restart(pull);
 		request_late_blocks(pull, &out);
 		if (pull->backoff >= 2)
-			omx_pull_release_share(pull);
+			omx_pull_schedule_yield(pull);
 		omx_pull_request_more(pull, omx_pull_now_us(), &out);	/* its turn may have been missed */
 		mod_timer(&pull->timer, jiffies +
 			  usecs_to_jiffies(timeout_us(pull)));

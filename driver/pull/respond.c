@@ -110,7 +110,7 @@ static u32 response_gso_frames(const struct request *request, u32 wanted)
  * Sends frames from the first wanted one on.  Returns how many; -EAGAIN: its
  * page is absent; others: none could be made.
  */
-static int send_some(struct omx_board *board, struct request *request)
+static int respond_with_some(struct omx_board *board, struct request *request)
 {
 	u32 start = __ffs(request->wanted) * request->frame_length;
 	u32 frames = request->scatter ? response_gso_frames(request, request->wanted) : 0;
@@ -140,7 +140,7 @@ static int send_some(struct omx_board *board, struct request *request)
 static int respond_with_frames(struct omx_board *board, struct request *request)
 {
 	while (request->wanted) {
-		int sent = send_some(board, request);
+		int sent = respond_with_some(board, request);
 
 		if (sent < 0)
 			return sent;
@@ -150,7 +150,7 @@ static int respond_with_frames(struct omx_board *board, struct request *request)
 	return 0;
 }
 
-static void refuse(struct omx_channel *ch, __be32 pull, u8 status)
+static void respond_with_nack(struct omx_channel *ch, __be32 pull, u8 status)
 {
 	struct omx_wire_nack *nack;
 	struct sk_buff *skb;
@@ -185,7 +185,7 @@ static bool respond_with_hold(struct omx_channel *ch, const struct omx_wire_pull
 
 /* ---- requests that wait for pages ---- */
 
-static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
+static bool deferred_is_same(const struct sk_buff *a, const struct sk_buff *b)
 {
 	const struct omx_wire_pull_request *one = omx_packet_body(a);
 	const struct omx_wire_pull_request *other = omx_packet_body(b);
@@ -195,12 +195,12 @@ static bool is_same(const struct sk_buff *a, const struct sk_buff *b)
 }
 
 /* The puller asks again for what we still have. */
-static bool merge(struct omx_rndv *rndv, struct sk_buff *skb)
+static bool deferred_merge(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct sk_buff *deferred;
 
 	skb_queue_walk(&rndv->deferred, deferred) {
-		if (!is_same(deferred, skb))
+		if (!deferred_is_same(deferred, skb))
 			continue;
 		deferred_of(deferred)->wanted |= deferred_of(skb)->wanted;
 		return true;
@@ -214,7 +214,7 @@ static atomic_t *rndv_deferred_total(const struct omx_rndv *rndv)
 }
 
 /* Charges it if so.  One request of each message may, for it to go on. */
-static bool may_park(const struct omx_rndv *rndv)
+static bool rndv_may_defer(const struct omx_rndv *rndv)
 {
 	u32 deferred = skb_queue_len(&rndv->deferred);
 
@@ -234,7 +234,7 @@ static void rndv_splice_deferred(struct omx_rndv *rndv, struct sk_buff_head *def
 	skb_queue_splice_init(&rndv->deferred, deferred);
 }
 
-void omx_pull_drop_requests(struct omx_rndv *rndv)
+void omx_rndv_drop_deferred(struct omx_rndv *rndv)
 {
 	struct sk_buff_head deferred;
 
@@ -243,16 +243,16 @@ void omx_pull_drop_requests(struct omx_rndv *rndv)
 }
 
 /* Consumes skb. */
-static void park(struct omx_rndv *rndv, struct sk_buff *skb)
+static void request_defer(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_board *board = rndv->ch->ep->board;
 
 	if (!respond_with_hold(rndv->ch, omx_packet_body(skb), 0))
 		omx_count(board, FAULT_TIMEOUT);
 	spin_lock(&rndv->lock);
-	if (merge(rndv, skb)) {
+	if (deferred_merge(rndv, skb)) {
 		consume_skb(skb);
-	} else if (!may_park(rndv)) {
+	} else if (!rndv_may_defer(rndv)) {
 		kfree_skb(skb);
 	} else {
 		omx_count(board, PULL_DEFERRED);
@@ -269,8 +269,8 @@ static void park(struct omx_rndv *rndv, struct sk_buff *skb)
 
 /* ---- answering ---- */
 
-static void prepare(struct request *request, const struct omx_rndv *rndv,
-		    struct sk_buff *skb)
+static void response_prepare(struct request *request, const struct omx_rndv *rndv,
+			     struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
@@ -291,18 +291,18 @@ static void prepare(struct request *request, const struct omx_rndv *rndv,
 }
 
 /* A request that fits.  Consumes skb.  BH off, RCU read lock held. */
-static void answer(struct omx_rndv *rndv, struct sk_buff *skb)
+static void respond_to_request(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_board *board = rndv->ch->ep->board;
 	struct request request;
 	int error;
 
-	prepare(&request, rndv, skb);
+	response_prepare(&request, rndv, skb);
 	error = respond_with_frames(board, &request);
 	omx_region_cursor_end(&request.cursor);
 	if (error == -EAGAIN) {
 		deferred_of(skb)->wanted = request.wanted;
-		park(rndv, skb);
+		request_defer(rndv, skb);
 		return;
 	}
 	if (error)
@@ -321,8 +321,8 @@ static bool frames_fit(struct omx_channel *ch, u32 length)
 }
 
 /* 0, or the status to refuse with; OMX_STATUSES: only drop it. */
-static u8 judge(struct omx_board *board, const struct omx_rndv *rndv,
-		const struct sk_buff *skb)
+static u8 request_status(struct omx_board *board, const struct omx_rndv *rndv,
+			 const struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 
@@ -333,14 +333,14 @@ static u8 judge(struct omx_board *board, const struct omx_rndv *rndv,
 	if (!frames_fit(rndv->ch, be16_to_cpu(body->frame_length) + OMX_PULL_RESPONSE_HEADER)) {
 		/* The puller starts over when it hears of the MTU. */
 		omx_count(board, DROP_PULL_MTU);
-		omx_peer_settle_mtu(board, rndv->ch->mac);
+		omx_peer_exchange_mtu(board, rndv->ch->mac);
 		return OMX_STATUSES;
 	}
 	return OMX_STATUS_OK;
 }
 
-void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
-		  struct sk_buff *skb)
+void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
+			  struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	struct omx_channel *ch = omx_channel_of(ep, skb);
@@ -356,7 +356,7 @@ void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	trace_omx_pull_request_received(ch, body);
 	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
-		status = judge(board, rndv, skb);
+		status = request_status(board, rndv, skb);
 	} else {
 		if (PTR_ERR(rndv) == -EFAULT)
 			status = OMX_STATUS_FAULT;
@@ -364,10 +364,10 @@ void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	}
 	if (status == OMX_STATUS_OK) {
 		*deferred_of(skb) = (struct deferred_request){ be32_to_cpu(body->wanted), ktime_get() };
-		answer(rndv, skb);
+		respond_to_request(rndv, skb);
 	} else {
 		if (status < OMX_STATUSES)
-			refuse(ch, body->pull, status);
+			respond_with_nack(ch, body->pull, status);
 		consume_skb(skb);
 	}
 	if (!IS_ERR(rndv))
@@ -377,7 +377,7 @@ void omx_pull_pkt(struct omx_board *board, struct omx_endpoint *ep,
 /* ---- page-in ---- */
 
 /* What the oldest request waits for, or what lies ahead of it. */
-static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
+static bool rndv_next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
 {
 	struct sk_buff *skb = skb_peek(&rndv->deferred);
 
@@ -403,12 +403,12 @@ static bool next_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahe
 	return true;
 }
 
-static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
+static bool rndv_begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ahead)
 {
 	bool more;
 
 	spin_lock_bh(&rndv->lock);
-	more = next_step(rndv, offset, length, ahead);
+	more = rndv_next_step(rndv, offset, length, ahead);
 	if (!more)
 		rndv->paging = false;
 	spin_unlock_bh(&rndv->lock);
@@ -416,7 +416,7 @@ static bool begin_step(struct omx_rndv *rndv, u64 *offset, u64 *length, bool *ah
 }
 
 /* Pages have come, or never will: goes on with the transfer. */
-static void end_step(struct omx_rndv *rndv, int error)
+static void rndv_end_step(struct omx_rndv *rndv, int error)
 {
 	struct sk_buff_head deferred;
 	struct sk_buff *skb;
@@ -433,12 +433,12 @@ static void end_step(struct omx_rndv *rndv, int error)
 		rcu_read_lock();	/* the endpoint stays if it has not ended */
 		local_bh_disable();
 		if (!error && resume && !READ_ONCE(rndv->ended)) {
-			answer(rndv, skb);
+			respond_to_request(rndv, skb);
 		} else {
 			if (READ_ONCE(rndv->ended))
 				;
 			else if (error)
-				refuse(rndv->ch, body->pull, omx_page_in_status(error));
+				respond_with_nack(rndv->ch, body->pull, omx_page_in_status(error));
 			else
 				respond_with_hold(rndv->ch, body, OMX_HOLD_ASK);
 			consume_skb(skb);
@@ -455,12 +455,12 @@ void omx_rndv_page_in(struct omx_pager_work *work)
 	bool ahead;
 	int error;
 
-	while (begin_step(rndv, &offset, &length, &ahead)) {
+	while (rndv_begin_step(rndv, &offset, &length, &ahead)) {
 		trace_omx_page_in_begin(rndv->ch, rndv->id, false, offset, length);
 		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
 			(rndv->region, offset, length, OMX_REGION_READ);
 		trace_omx_page_in_end(rndv->ch, rndv->id, false, error);
-		end_step(rndv, error);
+		rndv_end_step(rndv, error);
 	}
 	omx_rndv_put(rndv);
 }

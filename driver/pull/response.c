@@ -35,7 +35,7 @@ static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *s
 	return pull;
 }
 
-static void note_rtt(struct omx_channel *ch, u32 rtt)
+static void channel_sample_pull_rtt(struct omx_channel *ch, u32 rtt)
 {
 	u32 smooth = READ_ONCE(ch->pull_rtt);
 	u32 shortest = READ_ONCE(ch->pull_rtt_min);
@@ -46,15 +46,15 @@ static void note_rtt(struct omx_channel *ch, u32 rtt)
 		WRITE_ONCE(ch->pull_rtt_min, rtt);
 }
 
-static void give_back_arrived(struct omx_pull *pull, u32 frames)
+static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 {
-	u32 released = 0;
+	u32 yielded = 0;
 
-	if (unlikely(pull->released)) {
-		released = min(pull->released, frames);
-		pull->released -= released;
+	if (unlikely(pull->yielded)) {
+		yielded = min(pull->yielded, frames);
+		pull->yielded -= yielded;
 	}
-	omx_pull_give_back(pull, frames - released);
+	omx_pull_schedule_return(pull, frames - yielded);
 }
 
 static u32 gap_patience(const struct omx_pull *pull)
@@ -74,15 +74,15 @@ static noinline void request_gap(struct omx_pull *pull, u64 block, struct sk_buf
 }
 
 /* New frames of a block are in place: learn from it and ask for more. */
-static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
-		    struct sk_buff_head *out)
+static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
+			 struct sk_buff_head *out)
 {
 	if (omx_pull_window_samples(&pull->window, block))
-		note_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
-	omx_pull_window_take(&pull->window, offset, block, frames);
+		channel_sample_pull_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
+	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (unlikely(pull->bet) && !block && !pull->late)
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
-	give_back_arrived(pull, frames);
+	pull_return_arrived(pull, frames);
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
@@ -95,7 +95,7 @@ static void advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 }
 
 /* What an engine is to copy with; NULL: nothing. */
-static struct omx_dma_copies *copies_of(struct omx_pull *pull)
+static struct omx_dma_copies *pull_dma_copies(struct omx_pull *pull)
 {
 	if (likely(!pull->copies.wanted))
 		return NULL;
@@ -111,7 +111,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 			      int skb_offset, struct sk_buff_head *out)
 {
 	struct omx_board *board = pull->ep->board;
-	struct omx_dma_copies *copies = copies_of(pull);
+	struct omx_dma_copies *copies = pull_dma_copies(pull);
 	u32 left = skb->len - skb_offset;
 	u32 length = min(left, pull->window.frame_length);
 	u32 frames = 1, bytes = length;
@@ -140,7 +140,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 		error = 0;
 	}
 	if (!error)
-		advance(pull, offset, block, frames, out);
+		pull_advance(pull, offset, block, frames, out);
 	return bytes;
 }
 
@@ -174,7 +174,7 @@ void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
 }
 
-void omx_pull_unlock_and_go_on(struct omx_pull *pull, struct sk_buff_head *out)
+void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	__releases(&pull->lock)
 {
 	bool complete = pull->state == OMX_PULL_ACTIVE &&
@@ -214,7 +214,7 @@ void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	trace_omx_pull_response_received(pull->ch, pull->message, response_offset(skb),
 					 skb->len - OMX_PULL_RESPONSE_HEADER);
 	omx_pull_receive_response(pull, skb, &out);
-	omx_pull_unlock_and_go_on(pull, &out);
+	omx_pull_unlock_and_continue(pull, &out);
 	omx_pull_schedule_next(board);
 }
 
@@ -243,11 +243,11 @@ void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
 		pull->progress = jiffies;
 		if (body->flags & OMX_HOLD_ASK) {
-			omx_pull_window_again(&pull->window, block, omx_pull_now_us(), &request);
+			omx_pull_window_request_again(&pull->window, block, omx_pull_now_us(), &request);
 			omx_pull_request_again(pull, &request, &out);
 		} else {
 			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
-			omx_pull_release_share(pull);
+			omx_pull_schedule_yield(pull);
 		}
 	}
 	spin_unlock(&pull->lock);

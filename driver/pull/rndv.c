@@ -24,19 +24,19 @@ void omx_rndv_put(struct omx_rndv *rndv)
 	kfree_rcu(rndv, rcu);
 }
 
-static void stop(struct omx_rndv *rndv)
+static void rndv_stop(struct omx_rndv *rndv)
 {
 	spin_lock_bh(&rndv->lock);
 	rndv->ended = true;
-	omx_pull_drop_requests(rndv);
+	omx_rndv_drop_deferred(rndv);
 	spin_unlock_bh(&rndv->lock);
 }
 
 /* It was just taken out of its channel's list, which makes it ours. */
-static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
-		   u64 length)
+static void rndv_finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
+			u64 length)
 {
-	stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
+	rndv_stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
 	omx_table_remove(&ep->rndvs, rndv->id);
 	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
 	rndv->completion->event.channel = rndv->ch->id;
@@ -46,8 +46,8 @@ static void finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 	omx_rndv_put(rndv);
 }
 
-static struct sk_buff *make_packet(struct omx_channel *ch,
-				   const struct omx_ioc_send_rndv *ioc, u32 message)
+static struct sk_buff *rndv_make_packet(struct omx_channel *ch,
+					const struct omx_ioc_send_rndv *ioc, u32 message)
 {
 	struct omx_wire_rndv *body;
 	struct sk_buff *skb;
@@ -63,7 +63,7 @@ static struct sk_buff *make_packet(struct omx_channel *ch,
 }
 
 /* From here on the note tells how it ends. */
-static int enlist(struct omx_channel *ch, struct omx_rndv *rndv)
+static int rndv_enlist(struct omx_channel *ch, struct omx_rndv *rndv)
 {
 	int error = 0;
 
@@ -78,8 +78,8 @@ static int enlist(struct omx_channel *ch, struct omx_rndv *rndv)
 	return error;
 }
 
-static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
-		 const struct omx_ioc_send_rndv *ioc)
+static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
+		      const struct omx_ioc_send_rndv *ioc)
 {
 	struct omx_channel *ch = rndv->ch;
 	struct sk_buff *skb;
@@ -88,11 +88,11 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
-	skb = make_packet(ch, ioc, rndv->id);
-	error = skb ? enlist(ch, rndv) : -ENOMEM;
+	skb = rndv_make_packet(ch, ioc, rndv->id);
+	error = skb ? rndv_enlist(ch, rndv) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
-		stop(rndv);
+		rndv_stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
 		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
@@ -103,8 +103,8 @@ static int start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	return error;
 }
 
-static int take_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
-		       const struct omx_ioc_send_rndv *ioc)
+static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
+			   const struct omx_ioc_send_rndv *ioc)
 {
 	struct omx_region *region;
 
@@ -152,8 +152,8 @@ static void prepare_more(struct omx_region *region, u64 length)
 		omx_region_prepare_more(region, length, OMX_REGION_READ);
 }
 
-static long send(struct omx_endpoint *ep, struct omx_channel *ch,
-		 const struct omx_ioc_send_rndv *ioc)
+static long rndv_send(struct omx_endpoint *ep, struct omx_channel *ch,
+		      const struct omx_ioc_send_rndv *ioc)
 {
 	struct omx_rndv *rndv = rndv_alloc(ch, ioc);
 	long error;
@@ -161,10 +161,10 @@ static long send(struct omx_endpoint *ep, struct omx_channel *ch,
 	if (!rndv)
 		return -ENOMEM;
 	trace_omx_send_begin(ch, ioc->cookie, ioc->length);
-	error = take_region(ep, rndv, ioc);
+	error = rndv_get_region(ep, rndv, ioc);
 	refcount_inc(&rndv->ref);	/* once started it may end */
 	if (!error)
-		error = start(ep, rndv, ioc);
+		error = rndv_start(ep, rndv, ioc);
 	if (!error) {
 		prepare_more(rndv->region, rndv->length);
 	} else {
@@ -191,7 +191,7 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	else if (!omx_channel_may_send(ch, 1))
 		error = -EAGAIN;
 	else
-		error = send(ep, ch, &ioc);
+		error = rndv_send(ep, ch, &ioc);
 	omx_channel_put(ch);
 	return error;
 }
@@ -224,7 +224,7 @@ long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 		WRITE_ONCE(rndv->withdrawn, true);
 		/* Pairs with copied_frame() and pull_locally(). */
 		smp_mb();
-		stop(rndv);
+		rndv_stop(rndv);
 		error = 0;
 		break;
 	}
@@ -232,7 +232,7 @@ long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 	return error;
 }
 
-static struct omx_rndv *first_of(struct omx_channel *ch)
+static struct omx_rndv *rndv_pop_first(struct omx_channel *ch)
 {
 	struct omx_rndv *rndv;
 
@@ -251,10 +251,10 @@ unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most
 	unsigned int n;
 
 	for (n = 0; n < most; n++) {
-		rndv = first_of(ch);
+		rndv = rndv_pop_first(ch);
 		if (!rndv)
 			break;
-		finish(ep, rndv, status, 0);
+		rndv_finish(ep, rndv, status, 0);
 	}
 	return n;
 }
@@ -266,7 +266,7 @@ void omx_rndvs_stop(struct omx_endpoint *ep)
 
 	rcu_read_lock();
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
-		stop(rndv);
+		rndv_stop(rndv);
 		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
@@ -320,8 +320,8 @@ bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb)
 		omx_count(ep->board, DROP_NOTIFY);
 	} else {
 		list_del_init(&rndv->link);
-		finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
-		       min(be64_to_cpu(body->xfer_length), rndv->length));
+		rndv_finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
+			    min(be64_to_cpu(body->xfer_length), rndv->length));
 	}
 	consume_skb(skb);
 	return true;

@@ -9,8 +9,8 @@
 #include "omx.h"
 
 /* Hands on what omx has answered. */
-static mx_return_t answer(mx_endpoint_t ep, omx_return_t ret, const uint32_t *result,
-			  mx_status_t *to, const omx_status_t *from, const char *call)
+static mx_return_t complete_answer(mx_endpoint_t ep, omx_return_t ret, const uint32_t *result,
+				   mx_status_t *to, const omx_status_t *from, const char *call)
 {
 	if (__builtin_expect(ret != OMX_SUCCESS, 0))
 		return mx__return(ep, ret, call);
@@ -25,7 +25,7 @@ mx_return_t mx_test(mx_endpoint_t ep, mx_request_t *request, mx_status_t *status
 	omx_status_t found;
 	omx_return_t ret = omx_test(ep, request, &found, result);
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_wait(mx_endpoint_t ep, mx_request_t *request, uint32_t timeout,
@@ -34,7 +34,7 @@ mx_return_t mx_wait(mx_endpoint_t ep, mx_request_t *request, uint32_t timeout,
 	omx_status_t found;
 	omx_return_t ret = omx_wait(ep, request, &found, result, mx__timeout(timeout));
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_test_any(mx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
@@ -43,7 +43,7 @@ mx_return_t mx_test_any(mx_endpoint_t ep, uint64_t match_info, uint64_t match_ma
 	omx_status_t found;
 	omx_return_t ret = omx_test_any(ep, match_info, match_mask, &found, result);
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_wait_any(mx_endpoint_t ep, uint32_t timeout, uint64_t match_info,
@@ -53,7 +53,7 @@ mx_return_t mx_wait_any(mx_endpoint_t ep, uint32_t timeout, uint64_t match_info,
 	omx_return_t ret = omx_wait_any(ep, match_info, match_mask, &found, result,
 					mx__timeout(timeout));
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_iprobe(mx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
@@ -62,7 +62,7 @@ mx_return_t mx_iprobe(mx_endpoint_t ep, uint64_t match_info, uint64_t match_mask
 	omx_status_t found;
 	omx_return_t ret = omx_iprobe(ep, match_info, match_mask, &found, result);
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_probe(mx_endpoint_t ep, uint32_t timeout, uint64_t match_info,
@@ -72,7 +72,7 @@ mx_return_t mx_probe(mx_endpoint_t ep, uint32_t timeout, uint64_t match_info,
 	omx_return_t ret = omx_probe(ep, match_info, match_mask, &found, result,
 				     mx__timeout(timeout));
 
-	return answer(ep, ret, result, status, &found, __func__);
+	return complete_answer(ep, ret, result, status, &found, __func__);
 }
 
 mx_return_t mx_ipeek(mx_endpoint_t ep, mx_request_t *request, uint32_t *result)

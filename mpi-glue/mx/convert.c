@@ -81,7 +81,7 @@ mx_status_code_t mx__status_code(omx_return_t code)
 	return status_codes[index];
 }
 
-static uint32_t saturated(uint64_t length)
+static uint32_t convert_saturated(uint64_t length)
 {
 	return length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 }
@@ -92,8 +92,8 @@ void mx__status(mx_status_t *to, const omx_status_t *from)
 		.code = mx__status_code(from->code),
 		.source = mx__address_out(from->addr),
 		.match_info = from->match_info,
-		.msg_length = saturated(from->msg_length),
-		.xfer_length = saturated(from->xfer_length),
+		.msg_length = convert_saturated(from->msg_length),
+		.xfer_length = convert_saturated(from->xfer_length),
 		.context = from->context,
 	};
 }

@@ -121,7 +121,7 @@ struct own_handler {
 
 static struct own_handler *own_handlers;
 
-static struct own_handler *find(mx_endpoint_t ep)
+static struct own_handler *error_find(mx_endpoint_t ep)
 {
 	struct own_handler *own = __atomic_load_n(&own_handlers, __ATOMIC_ACQUIRE);
 
@@ -132,7 +132,7 @@ static struct own_handler *find(mx_endpoint_t ep)
 
 mx_return_t mx__error_handler_of(mx_endpoint_t ep, mx_error_handler_t handler)
 {
-	struct own_handler *own = find(ep);
+	struct own_handler *own = error_find(ep);
 
 	if (!own && handler) {
 		own = malloc(sizeof(*own));
@@ -156,7 +156,7 @@ static bool fatal_by_default(void)
 
 static mx_error_handler_t handler_in_force(mx_endpoint_t ep)
 {
-	struct own_handler *own = ep ? find(ep) : NULL;
+	struct own_handler *own = ep ? error_find(ep) : NULL;
 	mx_error_handler_t handler = NULL;
 
 	if (own)

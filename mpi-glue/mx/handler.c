@@ -22,8 +22,8 @@ struct closure {
 
 static struct closure *closures;
 
-static omx_unexp_handler_action_t run(void *context, omx_endpoint_addr_t source,
-				      uint64_t match_info, uint32_t length, void *data)
+static omx_unexp_handler_action_t handler_run(void *context, omx_endpoint_addr_t source,
+					      uint64_t match_info, uint32_t length, void *data)
 {
 	const struct closure *closure = context;
 
@@ -35,7 +35,7 @@ static omx_unexp_handler_action_t run(void *context, omx_endpoint_addr_t source,
 	return OMX_UNEXP_HANDLER_RECV_CONTINUE;
 }
 
-static struct closure *find(const struct closure *wanted)
+static struct closure *handler_find(const struct closure *wanted)
 {
 	struct closure *closure = __atomic_load_n(&closures, __ATOMIC_ACQUIRE);
 
@@ -50,7 +50,7 @@ static struct closure *find(const struct closure *wanted)
 
 static struct closure *find_or_make(const struct closure *wanted)
 {
-	struct closure *closure = find(wanted);
+	struct closure *closure = handler_find(wanted);
 
 	if (closure)
 		return closure;
@@ -62,7 +62,7 @@ static struct closure *find_or_make(const struct closure *wanted)
 	return closure;
 }
 
-static omx_return_t install(mx_endpoint_t ep, const struct closure *wanted)
+static omx_return_t handler_install(mx_endpoint_t ep, const struct closure *wanted)
 {
 	struct closure *closure;
 
@@ -71,7 +71,7 @@ static omx_return_t install(mx_endpoint_t ep, const struct closure *wanted)
 	closure = find_or_make(wanted);
 	if (!closure)
 		return OMX_NO_SYSTEM_RESOURCES;
-	return omx_register_unexp_handler(ep, run, closure);
+	return omx_register_unexp_handler(ep, handler_run, closure);
 }
 
 mx_return_t mx_register_unexp_handler(mx_endpoint_t ep, mx_unexp_handler_t handler,
@@ -79,7 +79,7 @@ mx_return_t mx_register_unexp_handler(mx_endpoint_t ep, mx_unexp_handler_t handl
 {
 	const struct closure wanted = { .handler = handler, .context = context };
 
-	return mx__return(ep, install(ep, &wanted), __func__);
+	return mx__return(ep, handler_install(ep, &wanted), __func__);
 }
 
 mx_return_t mx_register_unexp_callback(mx_endpoint_t ep, mx_matching_callback_t callback,
@@ -87,5 +87,5 @@ mx_return_t mx_register_unexp_callback(mx_endpoint_t ep, mx_matching_callback_t 
 {
 	const struct closure wanted = { .callback = callback, .context = context };
 
-	return mx__return(ep, install(ep, &wanted), __func__);
+	return mx__return(ep, handler_install(ep, &wanted), __func__);
 }

@@ -44,7 +44,7 @@ static omx_return_t info_query(const struct question *question, omx_info_key_t k
 }
 
 /* The driver is there, if nothing else has to be asked of it. */
-static mx_return_t initialized(void)
+static mx_return_t info_initialized(void)
 {
 	uint32_t max;
 
@@ -177,7 +177,7 @@ static const struct {
 
 static mx_return_t get_info(const struct question *question, mx_get_info_key_t key)
 {
-	mx_return_t ret = initialized();
+	mx_return_t ret = info_initialized();
 
 	if (ret)
 		return ret;

@@ -66,7 +66,7 @@ struct buffered {
 	void *copy;			/* in the attached buffer; NULL: there is no data */
 };
 
-static void release(struct buffered *buffered)
+static void buffered_release(struct buffered *buffered)
 {
 	if (buffered->copy)
 		mtl_omx_bsend_free(buffered->comm, buffered->copy);
@@ -74,9 +74,9 @@ static void release(struct buffered *buffered)
 	free(buffered);
 }
 
-static void sent(mca_mtl_request_t *mtl_request)
+static void buffered_sent(mca_mtl_request_t *mtl_request)
 {
-	release((struct buffered *)mtl_request);
+	buffered_release((struct buffered *)mtl_request);
 }
 
 static int send_copy(const struct cm_request *cm, struct opal_convertor_t *convertor)
@@ -90,11 +90,11 @@ static int send_copy(const struct cm_request *cm, struct opal_convertor_t *conve
 	OBJ_RETAIN(buffered->comm);
 	buffered->copy = cm->bytes ? cm->copy : NULL;
 	buffered->request.super.ompi_req = &buffered->ompi;
-	buffered->request.super.completion_callback = sent;
+	buffered->request.super.completion_callback = buffered_sent;
 	ret = mtl_omx_start_send(cm->comm, cm->peer, cm->tag, convertor,
 				 MCA_PML_BASE_SEND_BUFFERED, &buffered->request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
-		release(buffered);
+		buffered_release(buffered);
 	return ret;
 }
 

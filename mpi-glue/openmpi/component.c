@@ -7,7 +7,7 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 
-static int finalize(struct mca_mtl_base_module_t *mtl)
+static int component_finalize(struct mca_mtl_base_module_t *mtl)
 {
 	(void)mtl;
 	opal_progress_unregister(mtl_omx_progress);
@@ -31,7 +31,7 @@ struct mtl_omx_module mtl_omx = {
 		.mtl_request_size = sizeof(struct mtl_omx_request),
 		.mtl_add_procs = mtl_omx_add_procs,
 		.mtl_del_procs = mtl_omx_del_procs,
-		.mtl_finalize = finalize,
+		.mtl_finalize = component_finalize,
 		.mtl_send = mtl_omx_send,
 		.mtl_isend = mtl_omx_isend,
 		.mtl_irecv = mtl_omx_irecv,
@@ -71,7 +71,7 @@ static int register_parameters(void)
 	return OMPI_SUCCESS;
 }
 
-static int nothing(void)
+static int component_nothing(void)
 {
 	return OMPI_SUCCESS;
 }
@@ -103,7 +103,7 @@ static const char *hint(omx_return_t reason)
 }
 
 /* Aloud if the user wants it, else Open MPI finds another way by itself. */
-static void cannot(const char *what, omx_return_t reason)
+static void component_cannot(const char *what, omx_return_t reason)
 {
 	if (mtl_omx_requested())
 		opal_output(0, "mtl/omx: cannot %s on %s: %s%s", what,
@@ -142,7 +142,7 @@ static bool start_library(void)
 	mtl_omx.finalize_library = ret == OMX_SUCCESS;
 	if (ret == OMX_SUCCESS || ret == OMX_ALREADY_INITIALIZED)
 		return true;
-	cannot("use the driver", ret);
+	component_cannot("use the driver", ret);
 	return false;
 }
 
@@ -155,7 +155,7 @@ static int stop_library(void)
 }
 
 /* Open MPI initializes the component with the highest priority, and none if that fails. */
-static int query(mca_base_module_t **module, int *priority)
+static int component_query(mca_base_module_t **module, int *priority)
 {
 	*module = NULL;
 	if (!start_library())
@@ -176,7 +176,7 @@ static bool start_endpoint(void)
 				open_board((uint32_t)mtl_omx.board, key);
 
 	if (ret) {
-		cannot("open an endpoint", ret);
+		component_cannot("open an endpoint", ret);
 		return false;
 	}
 	if (mtl_omx_publish(key) == OMPI_SUCCESS)
@@ -185,7 +185,7 @@ static bool start_endpoint(void)
 	return false;
 }
 
-static mca_mtl_base_module_t *init(MTL_OMX_INIT_PARAMETERS)
+static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)
 {
 	(void)enable_progress_threads;
 	(void)enable_mpi_threads;
@@ -206,11 +206,11 @@ OMPI_DECLSPEC mca_mtl_base_component_2_0_0_t mca_mtl_omx_component = {
 		.mca_component_major_version = OMPI_MAJOR_VERSION,
 		.mca_component_minor_version = OMPI_MINOR_VERSION,
 		.mca_component_release_version = OMPI_RELEASE_VERSION,
-		.mca_open_component = nothing,
+		.mca_open_component = component_nothing,
 		.mca_close_component = stop_library,
-		.mca_query_component = query,
+		.mca_query_component = component_query,
 		.mca_register_component_params = register_parameters,
 	},
 	.mtl_data = { MCA_BASE_METADATA_PARAM_NONE },
-	.mtl_init = init,
+	.mtl_init = component_init,
 };

@@ -76,7 +76,7 @@ static bool find_published(struct ompi_proc_t *proc, struct location *location)
 }
 
 /* What a job that has just been spawned has published may be on its way. */
-static int locate(struct ompi_proc_t *proc, struct location *location)
+static int peer_locate(struct ompi_proc_t *proc, struct location *location)
 {
 	int tries;
 
@@ -106,7 +106,7 @@ static int add_proc(struct ompi_proc_t *proc)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	peer->name = proc->super.proc_name;
 	peer->end = &peer->first;
-	ret = locate(proc, &peer->location);
+	ret = peer_locate(proc, &peer->location);
 	if (ret != OMPI_SUCCESS) {
 		free(peer);
 		return ret;
@@ -146,7 +146,7 @@ const omx_endpoint_addr_t *mtl_omx_address_of(const struct mtl_omx_peer *peer)
 	return OPAL_LIKELY(peer->state == PEER_CONNECTED) ? &peer->addr : NULL;
 }
 
-static void explain(const struct mtl_omx_peer *peer, omx_return_t code)
+static void peer_explain(const struct mtl_omx_peer *peer, omx_return_t code)
 {
 	opal_output(0, "mtl/omx: %s cannot reach rank %u at board %012llx: %s",
 		    ompi_process_info.nodename, (unsigned int)peer->name.vpid,
@@ -161,7 +161,7 @@ static omx_return_t start_connect(struct mtl_omx_peer *peer)
 	ret = omx_iconnect(mtl_omx.endpoint, there->nic_id, there->endpoint, there->key, 0,
 			   &peer->connect, &peer->connect.omx);
 	if (ret) {
-		explain(peer, ret);
+		peer_explain(peer, ret);
 		return ret;
 	}
 	omx_set_request_timeout(mtl_omx.endpoint, peer->connect.omx,
@@ -238,7 +238,7 @@ void mtl_omx_connected(struct mtl_omx_request *connect, const omx_status_t *stat
 	}
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
 	if (status->code)
-		explain(peer, status->code);
+		peer_explain(peer, status->code);
 	finish_all(left, &failed);
 }
 

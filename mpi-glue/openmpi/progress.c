@@ -23,7 +23,7 @@ int mtl_omx_error(omx_return_t code)
 }
 
 /* Open MPI's own message says no more than "known error not in list". */
-static void explain(const omx_status_t *status)
+static void progress_explain(const omx_status_t *status)
 {
 	char host[OMX_HOSTNAMELEN_MAX] = "a peer that is gone";
 	uint32_t endpoint;
@@ -60,7 +60,7 @@ void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)
 		result->MPI_ERROR = MPI_SUCCESS;
 	}
 	if (OPAL_UNLIKELY(result->MPI_ERROR == MPI_ERR_OTHER))
-		explain(status);
+		progress_explain(status);
 	mtl_omx_unmap(&request->memory);
 	request->super.completion_callback(&request->super);
 }

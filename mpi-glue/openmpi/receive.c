@@ -3,12 +3,12 @@
 
 #include "match.h"
 
-static struct match wanted(struct ompi_communicator_t *comm, int src, int tag)
+static struct match receive_wanted(struct ompi_communicator_t *comm, int src, int tag)
 {
 	return match_wanted(mtl_omx_context_of(comm), src, tag);
 }
 
-static omx_return_t post(struct mtl_omx_request *request, const struct match *match)
+static omx_return_t receive_post(struct mtl_omx_request *request, const struct match *match)
 {
 	const struct mtl_omx_memory *memory = &request->memory;
 
@@ -19,13 +19,13 @@ static omx_return_t post(struct mtl_omx_request *request, const struct match *ma
 			  match->info, match->mask, request, &request->omx);
 }
 
-static int begin(struct opal_convertor_t *convertor, struct mtl_omx_request *request)
+static int receive_begin(struct opal_convertor_t *convertor, struct mtl_omx_request *request)
 {
 	request->convertor = convertor;
 	return mtl_omx_map_target(convertor, &request->memory);
 }
 
-static int conclude(struct mtl_omx_request *request, omx_return_t code)
+static int receive_conclude(struct mtl_omx_request *request, omx_return_t code)
 {
 	if (OPAL_LIKELY(!code))
 		return OMPI_SUCCESS;
@@ -38,22 +38,22 @@ int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 		  struct mca_mtl_request_t *mtl_request)
 {
 	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
-	struct match match = wanted(comm, src, tag);
+	struct match match = receive_wanted(comm, src, tag);
 	omx_return_t code;
 	int ret;
 
 	(void)mtl;
-	ret = begin(convertor, request);
+	ret = receive_begin(convertor, request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
 	OPAL_THREAD_LOCK(&mtl_omx.lock);
-	code = post(request, &match);
+	code = receive_post(request, &match);
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
-	return conclude(request, code);
+	return receive_conclude(request, code);
 }
 
 /* MPI_ERROR stays as it is: it belongs to calls that return several statuses. */
-static void describe(const omx_status_t *from, struct ompi_status_public_t *status)
+static void receive_describe(const omx_status_t *from, struct ompi_status_public_t *status)
 {
 	if (status == MPI_STATUS_IGNORE)
 		return;
@@ -66,7 +66,7 @@ static void describe(const omx_status_t *from, struct ompi_status_public_t *stat
 int mtl_omx_iprobe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
 		   int src, int tag, int *flag, struct ompi_status_public_t *status)
 {
-	struct match match = wanted(comm, src, tag);
+	struct match match = receive_wanted(comm, src, tag);
 	omx_status_t found;
 	omx_return_t code;
 	uint32_t result;
@@ -76,7 +76,7 @@ int mtl_omx_iprobe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t
 	if (OPAL_UNLIKELY(code))
 		return mtl_omx_error(code);
 	if (result)
-		describe(&found, status);
+		receive_describe(&found, status);
 	*flag = (int)result;
 	return OMPI_SUCCESS;
 }
@@ -100,7 +100,7 @@ int mtl_omx_improbe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_
 		    int src, int tag, int *matched, struct ompi_message_t **message,
 		    struct ompi_status_public_t *status)
 {
-	struct match match = wanted(comm, src, tag);
+	struct match match = receive_wanted(comm, src, tag);
 	omx_message_t held;
 	omx_status_t found;
 	omx_return_t code;
@@ -116,7 +116,7 @@ int mtl_omx_improbe(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_
 	*message = make_message(comm, held, &found);
 	if (!*message)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	describe(&found, status);
+	receive_describe(&found, status);
 	return OMPI_SUCCESS;
 }
 
@@ -139,13 +139,13 @@ int mtl_omx_imrecv(struct mca_mtl_base_module_t *mtl, struct opal_convertor_t *c
 	int ret;
 
 	(void)mtl;
-	ret = begin(convertor, request);
+	ret = receive_begin(convertor, request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
 	OPAL_THREAD_LOCK(&mtl_omx.lock);
 	code = post_held(request, (*message)->req_ptr);
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
-	ret = conclude(request, code);
+	ret = receive_conclude(request, code);
 	if (ret == OMPI_SUCCESS) {
 		ompi_message_return(*message);
 		*message = MPI_MESSAGE_NULL;

@@ -97,7 +97,7 @@ struct waited {
 	bool done;			/* set by whichever thread makes progress */
 };
 
-static void wake(mca_mtl_request_t *mtl_request)
+static void send_wake(mca_mtl_request_t *mtl_request)
 {
 	__atomic_store_n(&((struct waited *)mtl_request)->done, true, __ATOMIC_RELEASE);
 }
@@ -111,7 +111,7 @@ int mtl_omx_send(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *
 
 	(void)mtl;
 	waited.request.super.ompi_req = &waited.ompi;
-	waited.request.super.completion_callback = wake;
+	waited.request.super.completion_callback = send_wake;
 	waited.done = false;
 	ret = mtl_omx_start_send(comm, dest, tag, convertor, mode, &waited.request);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))

@@ -186,7 +186,7 @@ static unsigned int build(struct frame *frame, uint8_t type)
 	switch (type) {
 	case OMX_WIRE_HELLO:
 	case OMX_WIRE_BYE:
-		payload = 1 + below(OMX_HOSTNAME_LEN - 1);
+		payload = 1 + below(OMX_WIRE_NAME_LEN - 1);
 		hello->name_length = payload;
 		hello->mtu = htons(below(4) ? 1500 + below(7500) : below(65536));
 		memset(hello + 1, 'a' + below(26), payload);

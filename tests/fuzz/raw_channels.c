@@ -157,7 +157,7 @@ static void fragments(unsigned int count)
 	for (i = 0; i < count; i++)
 		for (seq = 1; seq <= FRAGMENTS; seq++) {
 			send_fragment(ENDPOINTS + i, first_session + i, seq, 1, seq - 1,
-				      OMX_EAGER_LENGTH_MAX);
+				      OMX_WIRE_EAGER_MAX);
 			if (seq % 64 == 0)
 				usleep(500);
 		}

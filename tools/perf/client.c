@@ -60,8 +60,8 @@ static int check_faults(const struct session *session, const struct settings *se
 	return session->check.faults || session->remote_check.faults ? -1 : 0;
 }
 
-static int play_round(struct session *session, const struct settings *settings,
-		      struct round *round)
+static int client_play_round(struct session *session, const struct settings *settings,
+			     struct round *round)
 {
 	if (!round->count)
 		return 0;
@@ -81,8 +81,8 @@ static void pause_ms(uint32_t milliseconds)
 }
 
 /* `times` has room for all iterations. */
-static int measure(struct session *session, const struct settings *settings,
-		   uint64_t *times, struct result *result)
+static int client_measure(struct session *session, const struct settings *settings,
+			  uint64_t *times, struct result *result)
 {
 	struct round warmup = {
 		.length = result->length,
@@ -98,8 +98,8 @@ static int measure(struct session *session, const struct settings *settings,
 
 	if (settings->pause_ms)
 		pause_ms(settings->pause_ms);
-	if (play_round(session, settings, &warmup) < 0 ||
-	    play_round(session, settings, &round) < 0)
+	if (client_play_round(session, settings, &warmup) < 0 ||
+	    client_play_round(session, settings, &round) < 0)
 		return -1;
 	result->duration = round.duration;
 	if (settings->mode == PERF_PINGPONG)
@@ -125,7 +125,7 @@ static int measure_length(struct session *session, const struct settings *settin
 		      result.iterations);
 		return -1;
 	}
-	ret = measure(session, settings, times, &result);
+	ret = client_measure(session, settings, times, &result);
 	free(times);
 	if (!ret)
 		report_add(report, &result);
@@ -148,8 +148,8 @@ static int measure_all(struct session *session, const struct settings *settings,
 	return 0;
 }
 
-static void print_start(const struct link *link, const struct settings *settings,
-			FILE *out)
+static void client_print_start(const struct link *link, const struct settings *settings,
+			       FILE *out)
 {
 	fprintf(out, "Successfully opened endpoint %" PRIu32 " of '%s' (%s)\n",
 		link->endpoint, link->name, link->ifname);
@@ -177,7 +177,7 @@ int client_run(struct link *link, const struct settings *settings)
 	int ret;
 
 	report_start(&report, settings, link);
-	print_start(link, settings, report.table);
+	client_print_start(link, settings, report.table);
 	ret = link_connect(link, settings->host, settings->remote_endpoint);
 	link_expect(link, 0);
 	if (!ret)

@@ -41,7 +41,7 @@ int link_fail(const char *what, omx_return_t ret)
 	return -1;
 }
 
-static int describe(struct link *link)
+static int link_describe(struct link *link)
 {
 	omx_endpoint_addr_t own;
 	omx_return_t ret;
@@ -59,11 +59,11 @@ static int describe(struct link *link)
 	return ret == OMX_SUCCESS ? 0 : link_fail("ask for the board's name", ret);
 }
 
-static int prepare(struct link *link)
+static int link_prepare(struct link *link)
 {
 	omx_return_t ret;
 
-	if (describe(link) < 0)
+	if (link_describe(link) < 0)
 		return -1;
 	ret = omx_set_request_timeout(link->ep, NULL, link->timeout * 1000);
 	if (ret != OMX_SUCCESS)
@@ -84,7 +84,7 @@ int link_open(struct link *link, const struct settings *settings)
 				NULL, 0, &link->ep);
 	if (ret != OMX_SUCCESS)
 		return link_fail("open the endpoint", ret);
-	if (prepare(link) == 0)
+	if (link_prepare(link) == 0)
 		return 0;
 	omx_close_endpoint(link->ep);
 	link->ep = NULL;
@@ -206,7 +206,7 @@ int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_
 }
 
 /* After a wait or test that said nothing is done: again? */
-static int stay(struct link *link)
+static int link_stay(struct link *link)
 {
 	if (watchdog_expired(&link->watchdog)) {
 		link->broken = true;
@@ -218,7 +218,7 @@ static int stay(struct link *link)
 	return 0;
 }
 
-static int finish(struct link *link, const omx_status_t *status)
+static int link_finish(struct link *link, const omx_status_t *status)
 {
 	watchdog_feed(&link->watchdog);
 	if (status->code == OMX_SUCCESS)
@@ -243,8 +243,8 @@ int link_wait(struct link *link, omx_request_t *request, omx_status_t *status)
 		if (ret != OMX_SUCCESS)
 			return break_off(link, "wait", ret);
 		if (done)
-			return finish(link, status);
-		if (stay(link) < 0)
+			return link_finish(link, status);
+		if (link_stay(link) < 0)
 			return -1;
 	}
 }
@@ -263,8 +263,8 @@ int link_wait_any(struct link *link, omx_status_t *status)
 		if (ret != OMX_SUCCESS)
 			return break_off(link, "wait", ret);
 		if (done)
-			return finish(link, status);
-		if (stay(link) < 0)
+			return link_finish(link, status);
+		if (link_stay(link) < 0)
 			return -1;
 	}
 }

@@ -6,14 +6,14 @@
 #include "perf.h"
 #include "settings.h"
 
-static int initialize(void)
+static int perf_initialize(void)
 {
 	omx_return_t ret = omx_init();
 
 	return ret == OMX_SUCCESS ? 0 : link_fail("start", ret);
 }
 
-static int run(const struct settings *settings)
+static int perf_run(const struct settings *settings)
 {
 	struct link link;
 	int ret;
@@ -34,9 +34,9 @@ int main(int argc, char **argv)
 	int ret;
 
 	settings_parse(&settings, argc, argv);
-	ret = initialize();
+	ret = perf_initialize();
 	if (!ret) {
-		ret = run(&settings);
+		ret = perf_run(&settings);
 		omx_finalize();
 	}
 	settings_free(&settings);

@@ -5,7 +5,7 @@
 
 #define GOLDEN 0x9e3779b97f4a7c15u	/* odd, bits well spread */
 
-static uint64_t mix(uint64_t x)
+static uint64_t pattern_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -14,7 +14,7 @@ static uint64_t mix(uint64_t x)
 
 uint64_t pattern_seed(uint64_t session, uint64_t length, uint64_t number)
 {
-	return mix(mix(mix(session) + length) + number);
+	return pattern_mix(pattern_mix(pattern_mix(session) + length) + number);
 }
 
 /* Multiplication alone leaves the low bytes with short periods. */

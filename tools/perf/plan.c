@@ -13,15 +13,15 @@
 
 #define WARMUP_MAX		10
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+static uint64_t plan_clamp(uint64_t value, uint64_t low, uint64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
 
 /* How many of this length make up so many bytes. */
-static uint64_t fit(uint64_t bytes, uint64_t length, uint64_t low, uint64_t high)
+static uint64_t plan_fit(uint64_t bytes, uint64_t length, uint64_t low, uint64_t high)
 {
-	return length ? clamp(bytes / length, low, high) : high;
+	return length ? plan_clamp(bytes / length, low, high) : high;
 }
 
 /* As in the original: 0 is followed by the increment, or by 1. */
@@ -65,19 +65,19 @@ uint64_t plan_iterations(const struct settings *settings, uint64_t length)
 		return settings->iterations;
 	if (length > HUGE_LENGTH)
 		return HUGE_ITERATIONS;
-	return fit(BYTES_PER_LENGTH, length, ITERATIONS_MIN, ITERATIONS_MAX);
+	return plan_fit(BYTES_PER_LENGTH, length, ITERATIONS_MIN, ITERATIONS_MAX);
 }
 
 uint64_t plan_warmup(const struct settings *settings, uint64_t length)
 {
 	if (settings->warmup != AUTOMATIC)
 		return settings->warmup;
-	return clamp(plan_iterations(settings, length) / 10, 1, WARMUP_MAX);
+	return plan_clamp(plan_iterations(settings, length) / 10, 1, WARMUP_MAX);
 }
 
 uint64_t plan_window(const struct settings *settings, uint64_t length)
 {
 	if (settings->window != AUTOMATIC)
 		return settings->window;
-	return fit(BYTES_PER_WINDOW, length, WINDOW_MIN, WINDOW_MAX);
+	return plan_fit(BYTES_PER_WINDOW, length, WINDOW_MIN, WINDOW_MAX);
 }

@@ -39,7 +39,7 @@ static double one_way_us(const struct settings *settings, const struct result *r
 }
 
 /* Bytes per microsecond, which is MB/s. */
-static double throughput(const struct settings *settings, const struct result *result)
+static double report_throughput(const struct settings *settings, const struct result *result)
 {
 	double bytes = result->length;
 
@@ -48,9 +48,9 @@ static double throughput(const struct settings *settings, const struct result *r
 	return bytes / one_way_us(settings, result);
 }
 
-static void add_row(const struct report *report, const struct result *result)
+static void report_add_row(const struct report *report, const struct result *result)
 {
-	double rate = throughput(report->settings, result);
+	double rate = report_throughput(report->settings, result);
 
 	fprintf(report->table, "length %10" PRIu64 ": %12.3f us %10.2f MB/s %10.2f MiB/s",
 		result->length, one_way_us(report->settings, result), rate,
@@ -71,7 +71,7 @@ static void add_json(const struct report *report, const struct result *result)
 	json_add_u64(object, "iterations", result->iterations);
 	json_add_u64(object, "warmup", result->warmup);
 	json_add_number(object, "us", one_way_us(settings, result));
-	json_add_number(object, "mb_per_s", throughput(settings, result));
+	json_add_number(object, "mb_per_s", report_throughput(settings, result));
 	json_add_number(object, "seconds", result->duration / 1e9);
 	if (settings->mode == PERF_PINGPONG) {
 		json_add_number(object, "min_us", result->times.min / 2e3);
@@ -86,7 +86,7 @@ static void add_json(const struct report *report, const struct result *result)
 
 void report_add(struct report *report, const struct result *result)
 {
-	add_row(report, result);
+	report_add_row(report, result);
 	if (report->json)
 		add_json(report, result);
 }

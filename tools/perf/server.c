@@ -10,7 +10,7 @@
 
 #define COUNT_MAX (1u << MATCH_NUMBER_BITS)
 
-static void print_start(const struct link *link)
+static void server_print_start(const struct link *link)
 {
 	printf("Successfully opened endpoint %" PRIu32 " of '%s' (%s)\n",
 	       link->endpoint, link->name, link->ifname);
@@ -50,7 +50,7 @@ static int answer_hello(struct link *link, const struct control *hello)
 	return -1;
 }
 
-static int play_round(struct session *session, const struct control *control)
+static int server_play_round(struct session *session, const struct control *control)
 {
 	struct round round = {
 		.length = control->length,
@@ -80,7 +80,7 @@ static int play_rounds(struct session *session, bool verbose)
 		if (verbose)
 			printf("%" PRIu64 " messages of %" PRIu64 " bytes\n",
 			       control.count, control.length);
-		if (play_round(session, &control) < 0)
+		if (server_play_round(session, &control) < 0)
 			return -1;
 	}
 }
@@ -123,7 +123,7 @@ int server_run(struct link *link, const struct settings *settings)
 {
 	int ret;
 
-	print_start(link);
+	server_print_start(link);
 	do {
 		ret = serve_one(link, settings);
 		if (ret < 0 && settings->serve_forever) {

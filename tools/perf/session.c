@@ -10,7 +10,7 @@
 
 #define ALIGNMENT 65536
 
-static char *allocate(const struct session *session, size_t size)
+static char *session_allocate(const struct session *session, size_t size)
 {
 	char *buffer;
 
@@ -49,8 +49,8 @@ static int reserve_buffers(struct session *session, const struct round *round)
 	if (size <= session->buffer_size)
 		return 0;
 	free_buffers(session);
-	session->send_buffer = allocate(session, size);
-	session->receive_buffer = allocate(session, size);
+	session->send_buffer = session_allocate(session, size);
+	session->receive_buffer = session_allocate(session, size);
 	if (!session->send_buffer || !session->receive_buffer)
 		return -1;
 	session->buffer_size = size;
@@ -63,8 +63,8 @@ void session_free(struct session *session)
 }
 
 /* The two directions carry different data. */
-static uint64_t seed(const struct session *session, bool by_client, uint64_t length,
-		     uint64_t number)
+static uint64_t session_seed(const struct session *session, bool by_client, uint64_t length,
+			     uint64_t number)
 {
 	return pattern_seed((uint64_t)session->tag << 1 | by_client, length, number);
 }
@@ -72,7 +72,7 @@ static uint64_t seed(const struct session *session, bool by_client, uint64_t len
 void session_fill(struct session *session, void *buffer, uint64_t length, uint64_t number)
 {
 	if (session->verify)
-		pattern_fill(buffer, length, seed(session, session->client, length, number));
+		pattern_fill(buffer, length, session_seed(session, session->client, length, number));
 }
 
 void session_check(struct session *session, const void *buffer, uint64_t length,
@@ -81,7 +81,7 @@ void session_check(struct session *session, const void *buffer, uint64_t length,
 	check_status(&session->check, status, length, number);
 	if (session->verify)
 		check_data(&session->check, buffer, length, number,
-			   seed(session, !session->client, length, number));
+			   session_seed(session, !session->client, length, number));
 }
 
 static uint64_t control_match(const struct session *session)

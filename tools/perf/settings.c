@@ -180,7 +180,7 @@ static void set_mode(struct argp_state *state, struct settings *settings, enum p
 	settings->mode = mode;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t settings_parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct settings *settings = state->input;
 
@@ -220,7 +220,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = settings_parse_option,
 	.doc = "Measure latency and throughput between two nodes.  "
 	       "Start it without arguments on one (the server), then with "
 	       "-d HOST on the other."

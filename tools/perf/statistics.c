@@ -3,7 +3,7 @@
 
 #include "statistics.h"
 
-static int compare(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -23,7 +23,7 @@ void statistics_compute(uint64_t *values, size_t count, struct statistics *stati
 	double sum = 0;
 	size_t i;
 
-	qsort(values, count, sizeof(*values), compare);
+	qsort(values, count, sizeof(*values), compare_samples);
 	for (i = 0; i < count; i++)
 		sum += values[i];
 	statistics->min = values[0];

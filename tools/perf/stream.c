@@ -62,7 +62,7 @@ static int fill_window(struct stream *stream, struct direction *direction)
 	return 0;
 }
 
-static int run(struct stream *stream)
+static int stream_run(struct stream *stream)
 {
 	struct session *session = stream->session;
 	omx_status_t status;
@@ -85,7 +85,7 @@ static int run(struct stream *stream)
 }
 
 /* The time includes the server's word that all has arrived. */
-static int play(struct stream *stream, uint64_t *duration)
+static int stream_play(struct stream *stream, uint64_t *duration)
 {
 	uint64_t start;
 
@@ -93,7 +93,7 @@ static int play(struct stream *stream, uint64_t *duration)
 	    round_begin(stream->session, stream->round) < 0)
 		return -1;
 	start = now_ns();
-	if (fill_window(stream, &stream->send) < 0 || run(stream) < 0 ||
+	if (fill_window(stream, &stream->send) < 0 || stream_run(stream) < 0 ||
 	    round_end(stream->session) < 0)
 		return -1;
 	*duration = now_ns() - start;
@@ -132,7 +132,7 @@ int round_stream(struct session *session, struct round *round)
 
 	if (make_slots(&stream, &stream.send, true) == 0 &&
 	    make_slots(&stream, &stream.receive, false) == 0)
-		ret = play(&stream, &round->duration);
+		ret = stream_play(&stream, &round->duration);
 	free(stream.send.slots);
 	free(stream.receive.slots);
 	return ret;

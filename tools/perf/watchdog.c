@@ -24,7 +24,7 @@ static bool sleep_a_second(struct watchdog *watchdog, struct timespec *next)
  * Wakes up again every second once expired: the other thread may have looked
  * at `expired` just before and only then gone to sleep.
  */
-static void *run(void *argument)
+static void *watchdog_run(void *argument)
 {
 	struct watchdog *watchdog = argument;
 	unsigned long progress, last = 0;
@@ -55,7 +55,7 @@ int watchdog_start(struct watchdog *watchdog, omx_endpoint_t ep)
 	watchdog->ep = ep;
 	pthread_mutex_init(&watchdog->lock, NULL);
 	pthread_cond_init(&watchdog->stopped, NULL);
-	ret = pthread_create(&watchdog->thread, NULL, run, watchdog);
+	ret = pthread_create(&watchdog->thread, NULL, watchdog_run, watchdog);
 	if (!ret)
 		return 0;
 	warnx("cannot start a thread: %s", strerror(ret));

@@ -67,7 +67,7 @@ static int open_outputs(struct work *work, const struct options *options)
 	return work->report ? 0 : -1;
 }
 
-static int report(const struct work *work, const struct options *options)
+static int trace_report(const struct work *work, const struct options *options)
 {
 	int ret = 0;
 
@@ -78,7 +78,7 @@ static int report(const struct work *work, const struct options *options)
 	return close_output(work->report, options->output) || ret ? -1 : 0;
 }
 
-static int draw(const struct work *work, const struct options *options)
+static int trace_draw_svg(const struct work *work, const struct options *options)
 {
 	int ret;
 
@@ -88,7 +88,7 @@ static int draw(const struct work *work, const struct options *options)
 	return close_output(work->svg, options->svg) || ret ? -1 : 0;
 }
 
-static int collect(struct work *work, const struct options *options)
+static int trace_collect(struct work *work, const struct options *options)
 {
 	int status;
 
@@ -100,7 +100,7 @@ static int collect(struct work *work, const struct options *options)
 	return status;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state)
+static error_t trace_parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -149,7 +149,7 @@ static const struct argp_option argp_options[] = {
 
 static const struct argp argp = {
 	.options = argp_options,
-	.parser = parse,
+	.parser = trace_parse_option,
 	.args_doc = "-- COMMAND...",
 	.doc = "Run a command and tell where the time of large messages on this machine went.",
 	.children = common_options,
@@ -165,10 +165,10 @@ int main(int argc, char **argv)
 	if (open_outputs(&work, &options) < 0)
 		return EXIT_FAILURE;
 	trace_story_init(&work.story);
-	status = collect(&work, &options);
+	status = trace_collect(&work, &options);
 	if (status >= 0) {
 		trace_story_finish(&work.story);
-		if (report(&work, &options) || draw(&work, &options))
+		if (trace_report(&work, &options) || trace_draw_svg(&work, &options))
 			status = -1;
 	}
 	trace_story_free(&work.story);

@@ -25,7 +25,7 @@ struct instance {
 	size_t used;
 };
 
-static void stop(int signal)
+static void record_stop(int signal)
 {
 	stopped_by = signal;
 }
@@ -139,7 +139,7 @@ static void take_lines(struct instance *instance, trace_take take, void *context
 }
 
 /* All there is now. */
-static void drain(struct instance *instance, trace_take take, void *context)
+static void record_drain(struct instance *instance, trace_take take, void *context)
 {
 	ssize_t got;
 
@@ -152,7 +152,7 @@ static void drain(struct instance *instance, trace_take take, void *context)
 
 /* ---- the command ---- */
 
-static pid_t start(char **command)
+static pid_t record_start(char **command)
 {
 	pid_t pid = fork();
 
@@ -164,7 +164,7 @@ static pid_t start(char **command)
 }
 
 /* Its exit status, as a shell has it. */
-static int follow(struct instance *instance, pid_t pid, trace_take take, void *context)
+static int record_follow(struct instance *instance, pid_t pid, trace_take take, void *context)
 {
 	struct pollfd pipe = { .fd = instance->pipe, .events = POLLIN };
 	int status, told = 0;
@@ -176,17 +176,17 @@ static int follow(struct instance *instance, pid_t pid, trace_take take, void *c
 		}
 		/* The kernel wakes us late: not before much has come together. */
 		poll(&pipe, 1, PAUSE_MS);
-		drain(instance, take, context);
+		record_drain(instance, take, context);
 	}
 	write_file(instance, "tracing_on", "0");
-	drain(instance, take, context);
+	record_drain(instance, take, context);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = stop };
+	struct sigaction action = { .sa_handler = record_stop };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
@@ -202,11 +202,11 @@ int trace_record(char **command, trace_take take, void *context)
 	catch_signals();
 	if (make_instance(&instance))
 		return -1;
-	pid = start(command);
+	pid = record_start(command);
 	if (pid < 0)
 		warn("cannot start %s", command[0]);
 	else
-		status = follow(&instance, pid, take, context);
+		status = record_follow(&instance, pid, take, context);
 	remove_instance(&instance);
 	return status;
 }

@@ -18,7 +18,7 @@ const char *const trace_phase_names[PHASES] = {
 	[PHASE_FINISH] = "finish",
 };
 
-static void *allocate(void *old, size_t size)
+static void *story_allocate(void *old, size_t size)
 {
 	void *memory = realloc(old, size);
 
@@ -72,15 +72,15 @@ static void add_segment(struct trace_message *message, uint64_t end)
 		return;
 	}
 	if (!(message->segments & (message->segments - 1)))
-		message->segment = allocate(message->segment, 2 * (message->segments + 1) *
-					    sizeof(*message->segment));
+		message->segment = story_allocate(message->segment, 2 * (message->segments + 1) *
+						  sizeof(*message->segment));
 	message->segment[message->segments++] = (struct trace_segment){
 		message->since, end, message->phase,
 	};
 }
 
 /* What it did until now is over if it does something else from now on. */
-static void advance(struct trace_message *message, uint64_t time)
+static void story_advance(struct trace_message *message, uint64_t time)
 {
 	/* Processors' clocks may differ a little. */
 	if (time < message->since)
@@ -97,7 +97,7 @@ static void advance(struct trace_message *message, uint64_t time)
 static bool is_source(const char *name)
 {
 	static const char *const names[] = {
-		"rndv_send", "rndv_done", "pull_request", "pull_request_deferred",
+		"rndv_send", "rndv_done", "pull_request_received", "pull_request_deferred",
 		"hold_sent", "pull_response_sent",
 	};
 	unsigned int i;
@@ -159,9 +159,9 @@ static struct trace_message *add_message(struct trace_story *story, uint64_t tim
 }
 
 /* The newest with these ends and number: numbers are used again. */
-static struct trace_message *find(struct trace_story *story, uint32_t id,
-				  const struct trace_side *from,
-				  const struct trace_side *to)
+static struct trace_message *story_find(struct trace_story *story, uint32_t id,
+					const struct trace_side *from,
+					const struct trace_side *to)
 {
 	struct trace_message *message = story->bucket[bucket_of(id, from->session)];
 
@@ -318,7 +318,7 @@ static bool take_source(struct trace_message *message, const struct trace_event 
 {
 	const char *name = event->name;
 
-	if (!strcmp(name, "pull_request")) {
+	if (!strcmp(name, "pull_request_received")) {
 		message->requested = true;
 	} else if (!strcmp(name, "pull_request_deferred")) {
 		message->requests_deferred++;
@@ -411,7 +411,7 @@ static void take_message_event(struct trace_story *story, const struct trace_eve
 
 	source = page_in ? !trace_field(event, "write", 10) : is_source(event->name);
 	read_sides(event, source, &from, &to);
-	message = find(story, id, &from, &to);
+	message = story_find(story, id, &from, &to);
 	if (begins_one(message, event->name)) {
 		if (message && !message->ended)
 			end_message(story, message);
@@ -427,7 +427,7 @@ static void take_message_event(struct trace_story *story, const struct trace_eve
 			     !strcmp(event->name, "page_in_begin"));
 	take_ioctl(story, message, event);
 	ends = source ? take_source(message, event) : take_destination(message, event);
-	advance(message, event->time);
+	story_advance(message, event->time);
 	if (ends)
 		end_message(story, message);
 }
@@ -461,7 +461,7 @@ void trace_story_line(struct trace_story *story, const char *line)
 void trace_story_init(struct trace_story *story)
 {
 	memset(story, 0, sizeof(*story));
-	story->message = allocate(NULL, TRACE_MESSAGES_MAX * sizeof(*story->message));
+	story->message = story_allocate(NULL, TRACE_MESSAGES_MAX * sizeof(*story->message));
 }
 
 /* What has not ended did the same until the end of the trace. */
@@ -470,7 +470,7 @@ void trace_story_finish(struct trace_story *story)
 	struct trace_message *message;
 
 	for (message = story->live; message; message = message->next_live)
-		advance(message, story->end);
+		story_advance(message, story->end);
 }
 
 void trace_story_free(struct trace_story *story)

@@ -34,7 +34,7 @@ static double x_of(const struct scale *scale, uint64_t time)
 }
 
 /* 1, 2 or 5 times a power of ten, ten of them at most. */
-static uint64_t tick(uint64_t span)
+static uint64_t svg_tick(uint64_t span)
 {
 	static const unsigned int factor[] = { 1, 2, 5 };
 	uint64_t power;
@@ -49,7 +49,7 @@ static uint64_t tick(uint64_t span)
 
 static void draw_axis(const struct scale *scale, unsigned int rows, FILE *out)
 {
-	uint64_t step = tick(scale->end - scale->start), time;
+	uint64_t step = svg_tick(scale->end - scale->start), time;
 
 	for (time = 0; time <= scale->end - scale->start; time += step) {
 		double x = x_of(scale, scale->start + time);
@@ -101,8 +101,8 @@ static bool is_shown(const struct trace_message *message, uint64_t min_us)
 	return trace_total(message) >= min_us && message->segments;
 }
 
-static unsigned int measure(const struct trace_story *story, uint64_t min_us,
-			    struct scale *scale)
+static unsigned int svg_measure(const struct trace_story *story, uint64_t min_us,
+				struct scale *scale)
 {
 	unsigned int rows = 0;
 	size_t i;
@@ -127,7 +127,7 @@ static unsigned int measure(const struct trace_story *story, uint64_t min_us,
 int trace_draw(const struct trace_story *story, uint64_t min_us, FILE *out)
 {
 	struct scale scale;
-	unsigned int rows = measure(story, min_us, &scale), row = 0;
+	unsigned int rows = svg_measure(story, min_us, &scale), row = 0;
 	size_t i;
 
 	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

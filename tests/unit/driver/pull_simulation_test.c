@@ -292,7 +292,7 @@ static void take(struct pull *pull, u64 frame, u64 block)
 		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->requested_at));
 		note_rtt(pull, rtt);
 	}
-	omx_pull_window_take(&pull->window, frame * pull->frame_length, block, 1);
+	omx_pull_window_received(&pull->window, frame * pull->frame_length, block, 1);
 	b->arrived |= 1u << frame % 32;
 	pull->outstanding--;
 	pull->left--;

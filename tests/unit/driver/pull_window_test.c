@@ -50,7 +50,7 @@ static void window__end_of_huge_messages(void **state)
 				assert_int_equal(omx_pull_window_judge(&window, offset,
 						rest < step ? rest : step, &block),
 						OMX_PULL_NEW);
-				omx_pull_window_take(&window, offset, block, 1);
+				omx_pull_window_received(&window, offset, block, 1);
 			}
 			assert_true(omx_pull_window_done(&window));
 			assert_int_equal(window.outstanding, 0);
@@ -66,7 +66,7 @@ static void arrive(struct omx_pull_window *window, u64 frame)
 
 	assert_int_equal(omx_pull_window_judge(window, frame * 100, 100, &block),
 			 OMX_PULL_NEW);
-	omx_pull_window_take(window, frame * 100, block, 1);
+	omx_pull_window_received(window, frame * 100, block, 1);
 }
 
 /* Four blocks of frames of 100 bytes, asked for at `now`. */
@@ -259,7 +259,7 @@ static void judge__misfits_and_duplicates(void **state)
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block), OMX_PULL_NEW);
 	assert_true(omx_pull_window_samples(&window, block));
 	assert_int_equal(omx_pull_window_rtt(&window, block, 0), 1);
-	omx_pull_window_take(&window, 200, block, 1);
+	omx_pull_window_received(&window, 200, block, 1);
 	assert_int_equal(omx_pull_window_judge(&window, 200, 50, &block),
 			 OMX_PULL_DUPLICATE);
 }
@@ -300,10 +300,10 @@ static void run__ends_with_the_packet_the_block_and_the_message(void **state)
 	assert_int_equal(bytes, 200);
 	assert_int_equal(omx_pull_window_contiguous(&window, 0, 5000, 0, &bytes), 32);
 	assert_int_equal(bytes, 3200);
-	omx_pull_window_take(&window, 700, 0, 1);
+	omx_pull_window_received(&window, 700, 0, 1);
 	assert_int_equal(omx_pull_window_contiguous(&window, 200, 1000, 0, &bytes), 5);
 	assert_int_equal(bytes, 500);
-	omx_pull_window_take(&window, 200, 0, 5);
+	omx_pull_window_received(&window, 200, 0, 5);
 	assert_int_equal(window.block[0].missing, 0xffffff03);
 	assert_int_equal(window.outstanding, 26);
 	assert_int_equal(omx_pull_window_contiguous(&window, 3100, 800, 0, &bytes), 1);
@@ -315,7 +315,7 @@ static void run__ends_with_the_packet_the_block_and_the_message(void **state)
 	assert_int_equal(bytes, 750);
 	assert_int_equal(omx_pull_window_contiguous(&window, 3900, 50, 1, &bytes), 1);
 	assert_int_equal(bytes, 50);
-	omx_pull_window_take(&window, 3200, 1, 8);
+	omx_pull_window_received(&window, 3200, 1, 8);
 	assert_int_equal(window.block[1].missing, 0);
 	assert_int_equal(window.frames_left, 26);
 }
@@ -331,7 +331,7 @@ static void run__whole_block(void **state)
 	omx_pull_window_init(&window, 3200, 100);
 	omx_pull_window_request(&window, 0, &request);
 	assert_int_equal(omx_pull_window_contiguous(&window, 0, 3200, 0, &bytes), 32);
-	omx_pull_window_take(&window, 0, 0, 32);
+	omx_pull_window_received(&window, 0, 0, 32);
 	assert_true(omx_pull_window_done(&window));
 }
 

@@ -70,7 +70,7 @@ static void empty__finds_nothing(void **state)
 	assert_null(find(UINT32_MAX));
 	assert_null(omx_table_next(&table, &slot));
 	assert_int_equal(slot, 0);
-	assert_false(omx_table_take(&table, 1, object(0)));
+	assert_false(omx_table_claim(&table, 1, object(0)));
 	assert_int_equal(table.count, 0);
 	assert_int_equal(mock_allocations(), 0);
 }
@@ -96,12 +96,12 @@ static void take__true_for_one_caller(void **state)
 	u32 id = add(object(1));
 
 	(void)state;
-	assert_false(omx_table_take(&table, id, object(2)));
-	assert_false(omx_table_take(&table, id ^ 1, object(1)));
-	assert_false(omx_table_take(&table, id + FIRST_SIZE - 1, object(1)));
+	assert_false(omx_table_claim(&table, id, object(2)));
+	assert_false(omx_table_claim(&table, id ^ 1, object(1)));
+	assert_false(omx_table_claim(&table, id + FIRST_SIZE - 1, object(1)));
 	assert_ptr_equal(find(id), object(1));
-	assert_true(omx_table_take(&table, id, object(1)));
-	assert_false(omx_table_take(&table, id, object(1)));
+	assert_true(omx_table_claim(&table, id, object(1)));
+	assert_false(omx_table_claim(&table, id, object(1)));
 	assert_null(find(id));
 	assert_int_equal(table.count, 0);
 }
@@ -118,7 +118,7 @@ static void take__not_the_successor_in_the_slot(void **state)
 		new = add(object(i));
 	}
 	assert_int_not_equal(new, old);
-	assert_false(omx_table_take(&table, old, object(0)));
+	assert_false(omx_table_claim(&table, old, object(0)));
 	assert_null(omx_table_pop(&table, old));
 	assert_ptr_equal(find(new), object(i - 1));
 	assert_ptr_equal(omx_table_pop(&table, new), object(i - 1));
@@ -173,7 +173,7 @@ static void random__like_a_model(void **state)
 			used++;
 		} else if (id[i] && !random_percent(share)) {
 			if (random_percent(50))
-				assert_true(omx_table_take(&table, id[i], object(i)));
+				assert_true(omx_table_claim(&table, id[i], object(i)));
 			else
 				omx_table_remove(&table, id[i]);
 			id[i] = 0;
