@@ -11,8 +11,8 @@
 #define LENGTH_MIN	1024	/* of a copy; less is sooner copied than asked for */
 
 static unsigned long dma_copy_min = 1 << 20;
-module_param(dma_copy_min, ulong, 0644);
-MODULE_PARM_DESC(dma_copy_min, "bytes of a message from which on copy_offload applies (1 MiB)");
+module_param_named(copy_offload_min, dma_copy_min, ulong, 0644);
+MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
 
 bool omx_dma_pays(u64 length)
 {
