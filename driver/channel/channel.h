@@ -162,7 +162,7 @@ static inline bool omx_channel_is_idle(const struct omx_channel *ch)
 	return !omx_tx_in_flight(&ch->tx) && skb_queue_empty(&ch->pending);
 }
 
-/* ---- channel_send.c: any context ---- */
+/* ---- send.c: any context ---- */
 /* A packet to the peer, head filled in; the sequence comes when it leaves. */
 struct sk_buff *omx_channel_packet(struct omx_channel *ch, enum omx_wire_type type,
 				   unsigned int payload, gfp_t gfp);
@@ -203,7 +203,7 @@ void omx_channel_arm(struct omx_channel *ch, unsigned long when);
 /* ch->lock not held. */
 void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out);
 
-/* ---- channel_receive.c: any context ---- */
+/* ---- receive.c: any context ---- */
 u32 omx_channel_window(struct omx_channel *ch);		/* ch->lock held */
 /* The program made room: deliver what waits, tell the peers. */
 void omx_channels_reopen(struct omx_endpoint *ep);
@@ -218,7 +218,7 @@ static inline bool omx_channel_is_owed(const struct omx_channel *ch)
 	return ch->rx.ahead || ch->partial.received;
 }
 
-/* ---- channel_receive.c: softirq, RCU read lock held; validated frames ---- */
+/* ---- receive.c: softirq, RCU read lock held; validated frames ---- */
 /* The live channel that a frame came by, or NULL. */
 struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 				   const struct sk_buff *skb);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bytes of frames on their way into pages by a DMA engine (engine.h), of
+ * Bytes of frames on their way into pages by a DMA engine (dma.h), of
  * messages that are long enough.  Otherwise the processor copies (region.c).
  *
  * Memory may change once copies have landed: an invalidation waits for that,

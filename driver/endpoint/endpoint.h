@@ -4,7 +4,7 @@
  * requests under way.
  *
  * Lifetime.  The file owns the endpoint and frees it in release().  Frames
- * find it in iface->endpoints under RCU; timers under the locks below.  Close
+ * find it in board->endpoints under RCU; timers under the locks below.  Close
  * takes it out of that table, marks it dead, waits for a grace period and
  * only then stops timers and frees: nobody can come in behind.  Detaching the
  * interface does the first two of these steps and leaves the rest to the file.
@@ -13,13 +13,13 @@
  *	pull->lock		one pull's progress
  *	channel->lock		one channel's sequencing and lists
  *	ep->channels_lock	the hash of channels, hosts, ended flows
- *	iface->pulls.lock	whose turn it is to ask
+ *	board->pulls.lock	whose turn it is to ask
  *	ring->lock		the event ring
  *	table->lock		numbers
  *	budget->lock		memory reserved (innermost)
  * Frames are handed to the network with none of them held.  rndv->lock is
  * taken with none of them held; extent->lock, under which pages are copied,
- * inside pull->lock; share->lock (fault.h) inside pull->lock or rndv->lock.  In
+ * inside pull->lock; pager->lock (pager.h) inside pull->lock or rndv->lock.  In
  * process context, before any of them: account->lock; space->lock, then the
  * mmap lock.
  */
@@ -42,7 +42,7 @@ struct omx_space;
 struct pid;
 
 #define OMX_CHANNEL_HASH_BITS	10
-#define OMX_CHANNELS_MAX	8192	/* per endpoint; see also host.h */
+#define OMX_CHANNELS_MAX	8192	/* per endpoint; see also quota.h */
 #define OMX_QUOTA_HASH_BITS	6
 #define OMX_UNFETCHED_MAX		(16 << 20)	/* bytes of messages that the program has not fetched */
 #define OMX_HELD_MIN		(64 << 10)	/* ... it may have, whatever others take */

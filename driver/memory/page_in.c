@@ -564,7 +564,7 @@ int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
 		return -EFAULT;
 	error = page_in_range(space, address, length, how);
 	/*
-	 * This may be the last user of another program's memory (pull_local.c).
+	 * This may be the last user of another program's memory (local.c).
 	 * The files that it has mapped, its endpoint among them, would be closed
 	 * when this thread returns to user mode, which one in OMX_IOC_PAGE_IN
 	 * may never do.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What paging in (page_in.c) and giving up (lru.c) need of a space (space.c).
+ * What paging in (page_in.c) and giving up (lru.c) need of a space (extent.c).
  */
 #ifndef OMX_PAGE_IN_H
 #define OMX_PAGE_IN_H

@@ -71,7 +71,7 @@ struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
 					 u64 address, u64 length, u8 access);
 /*
  * Before the first message leaves: pins if the mode is to.  -EFAULT, -ENOMEM.
- * Regions of other modes fault when accessed, see fault.h.
+ * Regions of other modes fault when accessed, see pager.h.
  */
 int omx_region_prepare(struct omx_region *region, u64 length, u8 access);
 /*

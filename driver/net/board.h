@@ -5,7 +5,7 @@
  * Boards come and go under rtnl, which is also the lock of the table: the
  * notifier holds it anyway.  Readers use RCU.  An endpoint keeps its board by
  * a reference; that does not keep the net_device, whose owner must be able to
- * unregister it at any time (see detach() in iface.c).
+ * unregister it at any time (see detach() in board.c).
  */
 #ifndef OMX_IFACE_H
 #define OMX_IFACE_H
@@ -27,7 +27,7 @@ struct omx_endpoint;
 #define OMX_MTU_MIN	ETH_MIN_MTU
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
-/* Pulls share the interface; see pull_ask.c. */
+/* Pulls share the interface; see request.c. */
 struct omx_pull_scheduler {
 	spinlock_t lock;
 	struct list_head waiting;	/* pulls that want to ask for more */

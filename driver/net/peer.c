@@ -366,7 +366,7 @@ void omx_peers_pause(struct omx_board *board)
 	forget_all(table, false);
 }
 
-/* iface->detaching keeps omx_peer_add() out from here on. */
+/* board->detaching keeps omx_peer_add() out from here on. */
 void omx_peers_stop(struct omx_board *board)
 {
 	omx_peers_pause(board);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Paging in for transfers: how far (fault.c), by whom (fault_thread.c: a
- * thread of the program; fault_worker.c: a worker of the kernel where the
+ * Paging in for transfers: how far (read_ahead.c), by whom (pager.c: a
+ * thread of the program; worker.c: a worker of the kernel where the
  * program has none), and what a transfer does meanwhile.
  *
  * A transfer that meets an absent page is put aside and queues its own work
@@ -73,7 +73,7 @@ struct omx_pager {
 	refcount_t ref;
 	struct mm_struct *mm;		/* of the program; mm_count held */
 	struct pid *owner;		/* its thread group */
-	struct workqueue_struct *queue;	/* for fault_worker.c */
+	struct workqueue_struct *queue;	/* for worker.c */
 	struct delayed_work watch;
 	wait_queue_head_t wait;		/* the program's threads */
 	atomic_t parked_bytes;		/* frames of its pulls */
@@ -86,7 +86,7 @@ struct omx_pager {
 	unsigned int idle;		/* ... and waiting for work */
 	unsigned int wanted;		/* threads that there will be, as far as asked for */
 	struct list_head pending;	/* works for threads */
-	struct list_head workers;	/* running works of fault_worker.c */
+	struct list_head workers;	/* running works of worker.c */
 };
 
 /* Process context, no work of the share.  For the current program.  NULL: out of memory. */
@@ -108,7 +108,7 @@ static inline bool omx_pager_charge(atomic_t *charged, int n, int max)
 	return false;
 }
 
-/* ---- fault_thread.c ---- */
+/* ---- pager.c ---- */
 void omx_pager_work_init(struct omx_pager_work *work,
 			 void (*run)(struct omx_pager_work *work));
 /* Any context but hard interrupts.  The work may have run when it returns. */
@@ -134,14 +134,14 @@ long omx_pager_serve(struct omx_pager *pager, const void *attendant, bool grow);
  */
 void omx_pager_close(struct omx_pager *pager);
 
-/* Must hold share->lock.  Looks after the share's works, and the program, in a second. */
+/* Must hold pager->lock.  Looks after the pager's works, and the program, in a second. */
 void omx_pager_watch(struct omx_pager *pager);
 
-/* ---- fault_worker.c ---- */
+/* ---- worker.c ---- */
 /* Process context.  Has the program called exec or exited, or is it made to exit? */
 bool omx_pager_program_ended(const struct omx_pager *pager);
 
-/* ---- the same, share->lock held ---- */
+/* ---- the same, pager->lock held ---- */
 void omx_pager_worker_init(struct omx_pager_work *work);
 void omx_pager_worker_queue(struct omx_pager_work *work);
 /* Ends their waits for pages. */

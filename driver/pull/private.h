@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A message that is pulled, for the files that do it: pull.c from its begin to
- * its end, pull_ask.c asks for its frames, pull_take.c takes them in, pull_fault.c
- * when pages are absent, pull_copy.c when a DMA engine copies, pull_local.c when
+ * its end, request.c asks for its frames, response.c takes them in, pull_page_in.c
+ * when pages are absent, pull_dma.c when a DMA engine copies, local.c when
  * the sender is on this host.
  */
 #ifndef OMX_PULL_PRIVATE_H
@@ -48,7 +48,7 @@ struct omx_pull {
 	unsigned long timeout;		/* jiffies */
 
 	struct list_head in_channel;	/* ch->pulls, under ch->lock */
-	struct list_head in_schedule;	/* under iface->pulls.lock */
+	struct list_head in_schedule;	/* under board->pulls.lock */
 
 	spinlock_t lock;		/* everything below */
 	enum {
@@ -111,7 +111,7 @@ static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, 
 	return *start < pull->length;
 }
 
-/* ---- pull_ask.c, under pull->lock, ACTIVE ---- */
+/* ---- request.c, under pull->lock, ACTIVE ---- */
 /* STARTING: makes it ACTIVE. */
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
 /* Asks for what the window, the interface and the memory allow. */
@@ -128,7 +128,7 @@ static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
 		   &pull->ep->board->pulls.outstanding);
 }
 
-/* ---- pull_ask.c, without any lock ---- */
+/* ---- request.c, without any lock ---- */
 void omx_pull_timer(struct timer_list *timer);
 void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
 
@@ -139,7 +139,7 @@ static inline void omx_pull_schedule_next(struct omx_board *board)
 		omx_pull_schedule_waiting(&board->pulls);
 }
 
-/* ---- pull_take.c, under pull->lock, ACTIVE ---- */
+/* ---- response.c, under pull->lock, ACTIVE ---- */
 /* Consumes skb, or parks it. */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out);
@@ -156,7 +156,7 @@ void omx_pull_end(struct omx_pull *pull, u8 status);
 void omx_pull_end_if_missed(struct omx_pull *pull);
 void omx_pull_put(struct omx_pull *pull);
 
-/* ---- pull_fault.c, under pull->lock ---- */
+/* ---- pull_page_in.c, under pull->lock ---- */
 /* Queues its page-in work. */
 void omx_pull_want_pages(struct omx_pull *pull);
 /* ... or instead of that the caller is about to do it. */
@@ -167,17 +167,17 @@ void omx_pull_will_page_in(struct omx_pull *pull);
  */
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb);
 
-/* ---- pull_fault.c, without any lock ---- */
+/* ---- pull_page_in.c, without any lock ---- */
 /* It is DONE: gives back what it keeps. */
 void omx_pull_drop_parked(struct omx_pull *pull);
 
-/* ---- pull_copy.c, under pull->lock, when the last frame is there ---- */
+/* ---- pull_dma.c, under pull->lock, when the last frame is there ---- */
 /* Waits a moment for the engine.  True: all is copied. */
 bool omx_pull_poll_dma(struct omx_pull *pull);
 /* Queues the work that waits longer. */
 void omx_pull_want_dma(struct omx_pull *pull);
 
-/* ---- pull_fault.c, pull_copy.c, pull_local.c, process context ---- */
+/* ---- pull_page_in.c, pull_dma.c, local.c, process context ---- */
 void omx_pull_page_in(struct omx_pager_work *work);
 void omx_pull_settle(struct omx_pager_work *work);
 /*

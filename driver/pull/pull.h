@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The pull engine: large messages are fetched by the side that receives them.
- * pull_ask.c asks, pull_reply.c answers, pull_take.c takes the replies in.  None
- * waits for a page: what lacks one is put aside until page-in brings it (fault.h).
+ * request.c asks, respond.c answers, response.c takes the replies in.  None
+ * waits for a page: what lacks one is put aside until page-in brings it (pager.h).
  *
  * Every interface lets a bounded number of frames be on their way to it, over
  * all pulls: senders cannot overrun a switch port together (incast).  A pull
