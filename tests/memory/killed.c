@@ -280,15 +280,27 @@ static unsigned int files_open(void)
 	return count;
 }
 
+/* Is this process in a control group whose memory is accounted? */
+static bool is_charged(void)
+{
+	FILE *file = open_group_file("memory.current");
+
+	if (!file)
+		return false;
+	fclose(file);
+	return true;
+}
+
 /*
  * What the server has of the module: open files, for control, its endpoint and
- * its threads that page in, and the endpoint's socket.
+ * its threads that page in, the endpoint's socket, and that of the control
+ * group's account, which victims share.
  */
 static unsigned int server_files(void)
 {
 	const char *threads = getenv("OMX_PROGRESS_THREAD");
 
-	return threads && !strcmp(threads, "0") ? 3 : 4;
+	return (threads && !strcmp(threads, "0") ? 3 : 4) + is_charged();
 }
 
 static bool is_released(const struct victim *victim)

@@ -97,6 +97,22 @@ bool write_file(const char *path, const char *text)
 	return ok;
 }
 
+FILE *open_group_file(const char *name)
+{
+	FILE *file = fopen("/proc/self/cgroup", "r");
+	char group[256], path[600];
+
+	CHECK(file && fscanf(file, "0::%255s", group) == 1);
+	fclose(file);
+	for (;;) {
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", group, name);
+		file = fopen(path, "r");
+		if (file || !strrchr(group, '/'))
+			return file;
+		*strrchr(group, '/') = '\0';
+	}
+}
+
 /* ---- messages that may fail ---------------------------------------------------------- */
 
 #define POSTED	(CONTROL + 100)

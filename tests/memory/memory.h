@@ -3,6 +3,8 @@
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
 
+#include <stdio.h>
+
 #include "omx.h"
 #include "pattern.h"
 
@@ -40,6 +42,11 @@ void pass(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server, void *b
 
 /* A number of /proc/vmstat, 0 if it is not there. */
 uint64_t vmstat(const char *name);
+/*
+ * A file of this process's control group, or of the nearest one above that has
+ * it, to be read; NULL if none has.
+ */
+FILE *open_group_file(const char *name);
 /* false: there is no such file, or it does not take that. */
 bool write_file(const char *path, const char *text);
 

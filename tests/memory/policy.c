@@ -55,16 +55,10 @@ static void check_nodes(uint8_t *memory, const char *what)
 /* Bytes that our control group has. */
 static size_t charged(void)
 {
-	char path[256] = "/sys/fs/cgroup", *end;
-	FILE *file = fopen("/proc/self/cgroup", "r");
+	FILE *file = open_group_file("memory.current");
 	size_t bytes;
 
-	CHECK(file && fscanf(file, "0::%200s", path + strlen(path)) == 1);
-	fclose(file);
-	end = path + strlen(path);
-	snprintf(end, (size_t)(path + sizeof(path) - end), "/memory.current");
-	file = fopen(path, "r");
-	CHECK(file && fscanf(file, "%zu", &bytes) == 1, "%s: %m", path);
+	CHECK(file && fscanf(file, "%zu", &bytes) == 1, "%m");
 	fclose(file);
 	return bytes;
 }
