@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters by name, per interface and CPU: every packet type, every drop,
- * every slow path.  omx_counters(1) prints them; the label is what a user
- * reads, so it says what happened.
+ * Counters by name, per board and CPU: every packet type, every dropped packet
+ * and every slow path has one.  Any part of the driver increments them in any
+ * context.  omx_counters(1) prints the labels, so a label tells a user what
+ * happened.  docs/COUNTERS.md explains each of them.
  */
 #ifndef OMX_COUNTERS_H
 #define OMX_COUNTERS_H
@@ -14,35 +15,35 @@
 	X(TX_HELLO,		"sent hello") \
 	X(TX_BYE,		"sent bye") \
 	X(TX_CONNECT,		"sent connect") \
-	X(TX_CONNECT_RESPONSE,	"sent connect reply") \
+	X(TX_CONNECT_RESPONSE,	"sent connect response") \
 	X(TX_EAGER,		"sent eager") \
 	X(TX_RNDV,		"sent rendezvous") \
 	X(TX_NOTIFY,		"sent notify") \
 	X(TX_ACK,		"sent ack") \
-	X(TX_PULL_REQUEST,		"sent pull request") \
-	X(TX_PULL_RESPONSE,	"sent pull reply") \
+	X(TX_PULL_REQUEST,	"sent pull request") \
+	X(TX_PULL_RESPONSE,	"sent pull response") \
 	X(TX_NACK,		"sent nack") \
 	X(TX_HOLD,		"sent hold") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
-	X(RX_CONNECT_RESPONSE,	"received connect reply") \
+	X(RX_CONNECT_RESPONSE,	"received connect response") \
 	X(RX_EAGER,		"received eager") \
 	X(RX_RNDV,		"received rendezvous") \
 	X(RX_NOTIFY,		"received notify") \
 	X(RX_ACK,		"received ack") \
-	X(RX_PULL_REQUEST,		"received pull request") \
-	X(RX_PULL_RESPONSE,	"received pull reply") \
+	X(RX_PULL_REQUEST,	"received pull request") \
+	X(RX_PULL_RESPONSE,	"received pull response") \
 	X(RX_NACK,		"received nack") \
 	X(RX_HOLD,		"received hold") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
-	X(PULL_TIMEOUT,		"pull timer asked again") \
-	X(PULL_GAP,		"pull asked again for a gap") \
-	X(PULL_FRAMES_AGAIN,	"pull frame asked for again") \
+	X(PULL_TIMEOUT,		"pull timer requested again") \
+	X(PULL_GAP,		"pull requested a gap again") \
+	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \
-	X(PULL_WAITED,		"pull waited for its turn on the interface") \
+	X(PULL_WAITED,		"pull waited for its turn on the board") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
 	X(SEND_FULL,		"eager send refused, channel full") \
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
@@ -50,7 +51,7 @@
 	X(RING_BACKLOG,		"event waited for room in the ring") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \
-	X(DMA_COPIED,	"piece of a frame copied by a DMA engine") \
+	X(DMA_COPIED,		"piece of a frame copied by a DMA engine") \
 	X(DMA_REFUSED,		"piece of a frame not taken by the DMA engine") \
 	X(DMA_FAILED,		"piece of a frame copied again, the DMA engine failed") \
 	X(REGION_FAULT,		"region not accessible, request failed") \
@@ -70,7 +71,7 @@
 	X(PAGES_AHEAD,		"page read ahead") \
 	X(PAGES_AHEAD_USED,	"page read ahead and used") \
 	X(FAULT_TIMEOUT,	"fault-caused timeout") \
-	X(PULL_DEFERRED,		"pull request waited for its pages") \
+	X(PULL_DEFERRED,	"pull request waited for its pages") \
 	X(RESPONSE_PARKED,		"pull frame waited for its page (overlap miss)") \
 	X(RESPONSE_OVERLAPPED,	"pull frame found its page in time (overlap hit)") \
 	X(INVALIDATE_UNMAP,	"invalidation: unmapped or moved") \
@@ -101,17 +102,17 @@
 	X(DROP_PULL_HANDLE,	"dropped: for no pull") \
 	X(DROP_PULL_FRAME,	"dropped: frame does not fit its pull") \
 	X(DROP_PULL_DUPLICATE,	"dropped: pull frame received before") \
-	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory, asked for again") \
+	X(DROP_PULL_FAULT,	"dropped: pull frame for absent memory, requested again") \
 	X(DROP_HOLD,		"dropped: hold of no pull") \
 	X(DROP_PULL_REGION,	"dropped: pull of no region") \
 	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
 	X(DROP_PULL_MTU,	"dropped: pull of frames beyond the MTU") \
 	X(DROP_NOTIFY,		"dropped: notify of no message") \
-	X(DROP_CONNECT_RESPONSE,	"dropped: reply to no connect") \
+	X(DROP_CONNECT_RESPONSE,	"dropped: response to no connect") \
 	X(DROP_NACK,		"dropped: nack of nothing") \
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
 	X(DROP_PEER_NAME,	"dropped: bad name in hello") \
-	X(DROP_BOARD_DOWN,	"dropped: interface is being detached")
+	X(DROP_BOARD_DOWN,	"dropped: board is being detached")
 
 enum omx_counter {
 #define OMX_COUNTER_ENUM(name, label) OMX_COUNTER_##name,

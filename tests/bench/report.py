@@ -42,7 +42,9 @@ CLOCKS = {"virtual": "in virtual time",
 # Counters whose sum over both nodes is frames that went over the wire again.
 AGAIN = ("packet sent again after a timeout",
          "packet sent again after a selective ack",
-         "pull frame asked for again")
+         "pull frame requested again")
+# What drivers to compare with may call them.
+RENAMED = {"pull frame asked for again": "pull frame requested again"}
 
 
 # ---- reading ----
@@ -70,6 +72,7 @@ def parse_raw(lines):
 def add_counters(total, boards):
     for board in boards:
         for label, value in board["counters"].items():
+            label = RENAMED.get(label, label)
             total[label] = total.get(label, 0) + value
 
 
