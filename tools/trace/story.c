@@ -347,7 +347,7 @@ static bool take_destination(struct trace_message *message, const struct trace_e
 		message->responses++;
 		message->held = false;
 		message->received += trace_field(event, "length", 10);
-	} else if (!strcmp(name, "reply_parked")) {
+	} else if (!strcmp(name, "pull_response_parked")) {
 		message->responses_parked++;
 		message->response_parked = true;
 	} else if (!strcmp(name, "pull_done")) {

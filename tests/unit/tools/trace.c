@@ -120,6 +120,7 @@ static void both_ends__phases_and_pages(void)
 	EXPECT(message->destination.faulted == 3 && message->destination.page_ins == 1);
 	EXPECT(message->source.invalidations == 1 && message->source.invalidated == 1);
 	EXPECT(message->requests == 1 && !message->requests_again && message->responses == 1);
+	EXPECT(message->requests_deferred == 1 && message->responses_parked == 1);
 	trace_story_free(&story);
 }
 
