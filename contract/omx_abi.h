@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
 /*
- * What the driver and the library share: ioctls and mapped rings.
+ * The ABI between the driver and the library consists of the ioctls of /dev/omx
+ * and of the rings that an endpoint maps.
  *
- * An open file of /dev/omx answers the questions of the first group at once
- * and becomes an endpoint with OMX_IOC_OPEN, or pages in for one (OMX_IOC_PAGER).  Everything acts in the network
- * namespace in which the file was opened.
+ * The driver includes this header, and so do libomx and the tools; programs of
+ * users need open-mx.h only.  The queries of the first group work on any open
+ * file of /dev/omx.  OMX_IOC_OPEN makes a file an endpoint, OMX_IOC_PAGER makes
+ * it one that pages in for an endpoint.  Everything acts in the network
+ * namespace in which the file was opened.  Ioctls may be called by several
+ * threads at once.
  *
  * Structures have the same layout for 32- and 64-bit programs; fields called
  * reserved must be 0.  Calls return 0 or -1 with errno.
@@ -16,14 +20,13 @@
 #include <linux/types.h>
 
 /*
- * Driver and library need not be of one release: a container brings its own
- * library.  Each serves the versions from OLDEST to VERSION, and they work
- * together if they have one in common.  An addition that the other side may
- * ignore or be without raises VERSION; a change that it has to know of raises
- * both.
+ * Driver and library need not be of the same release: a container brings its
+ * own library.  Each supports the versions from OLDEST to VERSION, and they work
+ * together if they have a version in common.  An addition that the other side
+ * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		3
-#define OMX_ABI_OLDEST		2
+#define OMX_ABI_VERSION		4
+#define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
 #define OMX_ENDPOINT_MAX	4096	/* per board */
@@ -46,7 +49,7 @@ enum omx_status {
 	OMX_STATUS_BAD_SESSION,		/* another process has it now */
 	OMX_STATUS_BAD_KEY,
 	OMX_STATUS_BAD_REGION,		/* the peer knows no such region */
-	OMX_STATUS_UNREACHABLE,		/* no answer within the timeout */
+	OMX_STATUS_UNREACHABLE,		/* no response within the timeout */
 	OMX_STATUS_FAULT,		/* memory could not be accessed, here or there */
 	OMX_STATUS_ABORTED,
 	OMX_STATUS_TRUNCATED,		/* receiver's buffer was shorter */
@@ -55,7 +58,7 @@ enum omx_status {
 	OMX_STATUSES
 };
 
-/* ---- questions, on any open file ---------------------------------------- */
+/* ---- queries, on any open file ------------------------------------------ */
 
 struct omx_ioc_info {
 	__u32	abi_version;
@@ -67,7 +70,7 @@ struct omx_ioc_info {
 	char	version[32];
 };
 
-/* The newest version that the driver and the caller both serve; 0: there is none. */
+/* The newest version that the driver and the caller both support; 0: there is none. */
 static inline __u32 omx_abi_common(const struct omx_ioc_info *driver)
 {
 	__u32 oldest = driver->abi_oldest ? driver->abi_oldest : driver->abi_version;
@@ -128,9 +131,11 @@ struct omx_ioc_counter_label {
 
 struct omx_ioc_peer {
 	__u32	board;			/* in/out: through which board */
-	__u32	index;			/* GET: in, 0 ... until ENOENT; gaps are skipped, out: the one found */
+	__u32	index;			/* OMX_IOC_PEER: in, 0 ... until ENOENT; gaps are
+					 * skipped; out: the one found
+					 */
 	__u64	mac;
-	__u32	mtu;			/* what the peer announced; 0: not heard of yet */
+	__u32	mtu;			/* announced by the peer; 0: none yet */
 	__u32	flags;
 	__u32	age_ms;			/* since it was last heard of */
 	__u32	reserved;
@@ -142,8 +147,8 @@ struct omx_ioc_peer {
 struct omx_ioc_open {
 	__u32	board;			/* in/out, or OMX_ANY */
 	__u32	endpoint;		/* in/out, or OMX_ANY */
-	__u32	key;			/* that peers must name to connect */
-	__u32	timeout_ms;		/* a silent peer is given up; 0: OMX_TIMEOUT_DEFAULT_MS */
+	__u32	key;			/* peers must give the same one to connect */
+	__u32	timeout_ms;		/* for silent peers; 0: OMX_TIMEOUT_DEFAULT_MS */
 	__u32	session;		/* out */
 	__u32	ring_slots;		/* out: of 64 bytes each, a power of two */
 	__u64	mac;			/* out: of the board */
@@ -167,8 +172,8 @@ struct omx_buffer {
 };
 
 /*
- * Asks the endpoint of another board (or of this one) for its session.
- * Answered by OMX_EVENT_CONNECTED.  timeout_ms OMX_ANY: for ever.
+ * Connects to the endpoint of another board, or of this one: requests its
+ * session.  Completes with OMX_EVENT_CONNECTED.  timeout_ms OMX_ANY: no timeout.
  */
 struct omx_ioc_connect {
 	__u64	mac;
@@ -176,7 +181,7 @@ struct omx_ioc_connect {
 	__u32	key;
 	__u32	timeout_ms;
 	__u32	reserved;
-	__u64	cookie;			/* comes back in the event */
+	__u64	cookie;			/* returned in the event */
 };
 
 struct omx_ioc_channel_info {
@@ -188,8 +193,8 @@ struct omx_ioc_channel_info {
 };
 
 #define OMX_CHANNEL_LOCAL	0x1	/* the peer is on this host */
-#define OMX_CHANNEL_DEAD	0x2	/* given up; DISCONNECT frees its number */
-#define OMX_CHANNEL_GSO	0x4	/* our interface passes several frames of a pull at once */
+#define OMX_CHANNEL_DEAD	0x2	/* failed; DISCONNECT frees its number */
+#define OMX_CHANNEL_GSO	0x4	/* our board takes several frames of a pull at once */
 
 /*
  * Fails the channel's pending large requests with OMX_STATUS_ABORTED; a dead
@@ -201,12 +206,12 @@ struct omx_ioc_disconnect {
 };
 
 /*
- * Eager message, at most OMX_MEDIUM_MAX bytes.  The data is copied: the
- * buffer may be reused on return.  EAGAIN: the channel is full, try again
- * after its OMX_EVENT_SEND_SPACE.  EMSGSIZE, if OMX_ANNOUNCE_OWN is set: the
- * peer takes no data that it has not asked for at present, announce the message
- * by SEND_RNDV.  Errors of a dead channel: ENOTCONN with the reason known from
- * OMX_EVENT_CHANNEL_DEAD.
+ * Sends an eager message of at most OMX_MEDIUM_MAX bytes.  The data is copied:
+ * the buffer may be reused on return.  EAGAIN: the channel is full, try again
+ * after its OMX_EVENT_SEND_SPACE.  EMSGSIZE, only if OMX_ANNOUNCE_OWN is set:
+ * the peer accepts no data that it has not requested at present, so announce
+ * the message with SEND_RNDV.  ENOTCONN: the channel is dead, and
+ * OMX_EVENT_CHANNEL_DEAD gives the reason.
  */
 struct omx_ioc_send {
 	struct omx_buffer buffer;
@@ -216,13 +221,17 @@ struct omx_ioc_send {
 };
 
 /*
- * Large (or synchronous) message: the peer pulls it out of the region.
- * Answered by OMX_EVENT_SEND_DONE, always, once accepted.
- * region 0: no data; if there is a length, the sender cannot read the data,
- * and a receiver that pulls it is told FAULT.  OMX_REGION_IMPLICIT: the memory at
- * `address`, which needs no declaration and is never pinned.  EAGAIN as above.  EBUSY, also of PULL: too
- * many are unfinished, or the user's memory is used up; try again when some have ended.  REGION_CREATE:
- * EBUSY or EDQUOT.
+ * Announces a large or synchronous message, which the peer pulls out of the
+ * region.  Once accepted, it always completes with OMX_EVENT_SEND_DONE.
+ *
+ * region 0: there is no data.  If there is a length all the same, the sender
+ * cannot read its data, and a receiver that pulls it gets FAULT.
+ * OMX_REGION_IMPLICIT: the data is at `address`, in memory that needs no
+ * declaration and is never pinned.
+ *
+ * EAGAIN as above.  EBUSY: there are too many unfinished messages, or the user's
+ * memory is used up; try again when some have ended.  PULL returns EBUSY for the
+ * same reasons, REGION_CREATE returns EBUSY or EDQUOT.
  */
 struct omx_ioc_send_rndv {
 	__u64	match_info;
@@ -234,12 +243,12 @@ struct omx_ioc_send_rndv {
 };
 
 /*
- * Fetches `length` bytes of a message announced by OMX_EVENT_RNDV into the
- * region and tells the sender.  Answered by OMX_EVENT_PULL_DONE.
- * length 0: only tells the sender (region may be 0), and `status` is what.
+ * Pulls `length` bytes of a message announced by OMX_EVENT_RNDV into the region
+ * and notifies the sender.  Completes with OMX_EVENT_PULL_DONE.  length 0: only
+ * notifies the sender, with `status`; region may be 0.
  */
 struct omx_ioc_pull {
-	__u64	length;			/* at most the message's and the region's */
+	__u64	length;			/* at most that of the message and of the region */
 	__u64	msg_length;
 	__u64	cookie;
 	__u64	address;		/* only of the implicit region, else 0 */
@@ -247,32 +256,27 @@ struct omx_ioc_pull {
 	__u32	region;			/* ours, or OMX_REGION_IMPLICIT */
 	__u32	remote_message;		/* from the event */
 	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
-	__u32	status;			/* only with length 0: why nothing is fetched */
+	__u32	status;			/* only with length 0: why nothing is pulled */
 	__u32	reserved;
 };
 
-#define OMX_REGION_READ		0x1	/* the network reads it: it is sent from */
-#define OMX_REGION_WRITE	0x2	/* it is received into */
+#define OMX_REGION_READ		0x1	/* messages are sent from it */
+#define OMX_REGION_WRITE	0x2	/* messages are received into it */
 #define OMX_REGION_MODE(mode)	((mode) << 8)	/* one of: */
 
-/* How the network gets at the pages of a region. */
+/* How the driver accesses the pages of a region. */
 enum omx_memory {
-	OMX_AUTO,		/* the driver decides, from one communication to the next */
-	OMX_UNPINNED,		/* translated page by page, faulted in when absent; nothing is held */
-	OMX_OVERLAP,		/* pinned while the first messages travel */
-	OMX_PIN,		/* pinned before the first message leaves */
+	OMX_AUTO,		/* the default: the same as OMX_UNPINNED */
+	OMX_UNPINNED,		/* translated page by page, paged in when absent */
+	OMX_OVERLAP,		/* pinned while the first frames travel */
+	OMX_PIN,		/* pinned before the first frame leaves */
 	OMX_PERMANENT,		/* pinned by REGION_CREATE */
 	OMX_MEMORY_MODES
 };
 
-/* All memory of the program, without declaration, unpinned. */
+/* All of the program's memory: undeclared, unpinned. */
 #define OMX_REGION_IMPLICIT	0xffffffffu
 
-/*
- * DESTROY of OMX_REGION_IMPLICIT takes back the message of the SEND_RNDV with
- * the cookie buffer.address: who pulls it from now on is told BAD_REGION; its
- * region stays.  ENOENT: it has ended.
- */
 struct omx_ioc_region {
 	struct omx_buffer buffer;
 	__u32	flags;
@@ -280,9 +284,21 @@ struct omx_ioc_region {
 };
 
 /*
- * Pages in what a communication is going to need and translates it; a hint:
- * what is there may be gone by then.  EFAULT: not (all) of it is mapped, or
- * not with that right.
+ * Withdraws the message of the SEND_RNDV with this cookie, because the program
+ * uses its memory for something else: a peer that pulls it from now on gets
+ * BAD_REGION.  The region that the message names stays declared.  ENOENT: no
+ * message with this cookie is under way, or it has no region.
+ */
+struct omx_ioc_withdraw {
+	__u64	cookie;
+	__u32	flags;			/* none yet: 0 */
+	__u32	reserved;
+};
+
+/*
+ * Pages in and translates memory that will be communicated.  A hint: the kernel
+ * may reclaim the pages before they are used.  EFAULT: not all of the memory is
+ * mapped, or not with the right for this access.
  */
 struct omx_ioc_prefetch {
 	__u64	address;
@@ -291,11 +307,11 @@ struct omx_ioc_prefetch {
 	__u32	reserved;
 };
 
-#define OMX_PREFETCH_WAIT	0x4	/* returns when all of it is there */
+#define OMX_PREFETCH_WAIT	0x4	/* return when all of it is resident */
 
 /*
- * Copies a medium message out of the driver and frees it there.  Copies the
- * first buffer.length bytes at most; length 0 throws the message away.
+ * Copies a medium message out of the driver, at most its first buffer.length
+ * bytes, and frees it there.  Length 0 discards the message.
  */
 struct omx_ioc_fetch {
 	struct omx_buffer buffer;
@@ -304,34 +320,35 @@ struct omx_ioc_fetch {
 };
 
 /*
- * Sleeps until ring head differs from `head`, a wake-up, a signal (EINTR) or
- * the timeout (ETIMEDOUT).  With OMX_WAIT_HELPER: sleeps until a rendezvous
- * has been lying in the ring for a while with nobody taking it out.
+ * Sleeps until the ring's khead differs from `head`, until a wake-up, a signal
+ * (EINTR) or the timeout (ETIMEDOUT).  With OMX_WAIT_HELPER: sleeps until an
+ * urgent event (OMX_EVENT_RNDV or OMX_EVENT_SEND_SPACE) has been in the ring for
+ * a while and no thread has consumed it.
  */
 struct omx_ioc_wait {
 	__u32	head;
 	__u32	flags;
-	__u32	timeout_ms;		/* OMX_ANY: for ever */
-	__u32	wakeups;		/* in: ring->wakeups as last seen */
+	__u32	timeout_ms;		/* OMX_ANY: none */
+	__u32	wakeups;		/* in: ring->kwakeups as last seen */
 };
 
 #define OMX_WAIT_HELPER		0x1
 
 /*
- * Threads that page in.  A file that is no endpoint is bound to one of the same
- * program with PAGER; threads then sit in PAGE_IN on it, where they bring the
- * pages that the endpoint's transfers lack, with the program's NUMA policy,
- * cpuset and control group.  They use a file of their own because they may wait
- * for a page for ever, which must not keep the endpoint from being closed.
- * Without any, workers of the kernel do it.
+ * Pager threads.  PAGER binds a file that is no endpoint to an endpoint of the
+ * same program.  Threads that call PAGE_IN on this file page in the memory that
+ * transfers of the endpoint lack, under the program's NUMA policy, cpuset and
+ * control group.  They use a file of their own because such a thread may wait
+ * forever for a page, which must not keep the endpoint from being closed.  If
+ * there are no pager threads, workers of the kernel page in.
  *
- * PAGE_IN returns 0 when no other thread would be left to wait for work: start
- * one more, unless that is impossible (OMX_PAGER_ALONE), and call again.
- * ESHUTDOWN: the endpoint is closed or the file no longer bound; EBUSY: there
- * are OMX_PAGERS_MAX threads.
+ * PAGE_IN returns 0 when all threads have work and none waits for more: start
+ * another thread, unless that is impossible (OMX_PAGER_ALONE), and call again.
+ * ESHUTDOWN: the endpoint is closed, or the file is not bound any more.  EBUSY:
+ * there are OMX_PAGERS_MAX threads already.
  */
 struct omx_ioc_pager {
-	__u32	fd;			/* PAGER: the endpoint; OMX_ANY: threads are to leave */
+	__u32	fd;			/* PAGER: the endpoint; OMX_ANY: end PAGE_IN calls */
 	__u32	flags;			/* PAGE_IN */
 };
 
@@ -345,12 +362,15 @@ struct omx_ioc_pager {
 #define OMX_IOC_ENDPOINT_INFO	_IOWR(OMX_IOC_MAGIC, 0x03, struct omx_ioc_endpoint_info)
 #define OMX_IOC_COUNTERS	_IOWR(OMX_IOC_MAGIC, 0x04, struct omx_ioc_counters)
 #define OMX_IOC_COUNTER_LABEL	_IOWR(OMX_IOC_MAGIC, 0x05, struct omx_ioc_counter_label)
-#define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)	/* CAP_NET_ADMIN; board */
-#define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)	/* by board and index */
-#define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)	/* board OMX_ANY: any */
+/* Needs CAP_NET_ADMIN; the argument is the board's number. */
+#define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)
+/* By board and index; by MAC or name, of one board or (OMX_ANY) of any. */
+#define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)
+#define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_NAME	_IOWR(OMX_IOC_MAGIC, 0x09, struct omx_ioc_peer)
-#define OMX_IOC_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0a, struct omx_ioc_peer)	/* CAP_NET_ADMIN; adds or renames, static */
-#define OMX_IOC_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0b, struct omx_ioc_peer)	/* CAP_NET_ADMIN; by mac; mac 0: all */
+/* Need CAP_NET_ADMIN.  Adds or renames a static peer; removes by MAC, 0: all peers. */
+#define OMX_IOC_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0a, struct omx_ioc_peer)
+#define OMX_IOC_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0b, struct omx_ioc_peer)
 
 #define OMX_IOC_OPEN		_IOWR(OMX_IOC_MAGIC, 0x20, struct omx_ioc_open)
 #define OMX_IOC_CONNECT		_IOW(OMX_IOC_MAGIC, 0x21, struct omx_ioc_connect)
@@ -363,17 +383,24 @@ struct omx_ioc_pager {
 #define OMX_IOC_REGION_DESTROY	_IOW(OMX_IOC_MAGIC, 0x28, struct omx_ioc_region)
 #define OMX_IOC_FETCH		_IOW(OMX_IOC_MAGIC, 0x29, struct omx_ioc_fetch)
 #define OMX_IOC_WAIT		_IOW(OMX_IOC_MAGIC, 0x2a, struct omx_ioc_wait)
-#define OMX_IOC_WAKEUP		_IO(OMX_IOC_MAGIC, 0x2b)	/* counts ring->wakeups up, wakes every waiter */
-#define OMX_IOC_KICK		_IO(OMX_IOC_MAGIC, 0x2c)	/* there is room in the ring again */
+/* Increments ring->kwakeups and wakes every waiter. */
+#define OMX_IOC_WAKEUP		_IO(OMX_IOC_MAGIC, 0x2b)
+/* There is room in the ring again: deliver what has been waiting for it. */
+#define OMX_IOC_KICK		_IO(OMX_IOC_MAGIC, 0x2c)
 #define OMX_IOC_PREFETCH	_IOW(OMX_IOC_MAGIC, 0x2d, struct omx_ioc_prefetch)
 #define OMX_IOC_PAGER		_IOW(OMX_IOC_MAGIC, 0x2e, struct omx_ioc_pager)
 #define OMX_IOC_PAGE_IN		_IOW(OMX_IOC_MAGIC, 0x2f, struct omx_ioc_pager)
+#define OMX_IOC_WITHDRAW	_IOW(OMX_IOC_MAGIC, 0x30, struct omx_ioc_withdraw)
 
 /* ---- mapped memory -------------------------------------------------------- */
 
-/* mmap offsets.  The ring is read-only to the program, for ever. */
-#define OMX_MAP_USER		0x0	/* one page, struct omx_ring_user, read-write */
-#define OMX_MAP_RING		0x100000	/* one page, struct omx_ring_kernel, then the slots */
+/*
+ * mmap offsets.  USER is one page, struct omx_ring_user, readable and writable.
+ * RING is one page, struct omx_ring_kernel, followed by the slots; it is
+ * read-only and mprotect() cannot make it writable.
+ */
+#define OMX_MAP_USER		0x0
+#define OMX_MAP_RING		0x100000
 
 /*
  * Words named k... are written by the driver.  The program consumes slots
@@ -384,9 +411,9 @@ struct omx_ioc_pager {
  */
 struct omx_ring_kernel {
 	__u32	khead;
-	__u32	kbacklog;	/* events wait in the driver for room: KICK once there is some */
+	__u32	kbacklog;	/* not 0: events wait for room, KICK when there is some */
 	__u32	kwakeups;	/* OMX_IOC_WAKEUP calls so far */
-	__u32	kboard_flags;	/* OMX_BOARD_* of the board now */
+	__u32	kboard_flags;	/* OMX_BOARD_*, current */
 	__u32	kboard_mtu;
 	__u32	kreserved;
 };
@@ -394,30 +421,30 @@ struct omx_ring_kernel {
 struct omx_ring_user {
 	__u32	utail;
 	/*
-	 * Not 0: a thread of the library's own has handled events of which the
-	 * program has to hear; poll() reports it like events.  Stored before
-	 * the utail that takes them.
+	 * Not 0: a thread of the library has consumed events that the program
+	 * does not know of yet; poll() reports them like events in the ring.
+	 * Stored before the utail that consumes them.
 	 */
 	__u32	uunseen;
-	__u32	uannounce;	/* since version 3, any of: */
+	__u32	uannounce;	/* any of: */
 };
 
 #define OMX_ANNOUNCE_OWN	0x1	/* SEND may be refused with EMSGSIZE */
 /*
- * The program keeps too much data that no receive has asked for: peers are told
- * to announce messages of any length.
+ * The program keeps too much data that no receive has matched: peers are to
+ * announce messages of any length instead of sending their data.
  */
 #define OMX_ANNOUNCE_PEERS	0x2
 
 enum omx_event_type {
 	OMX_EVENT_SKIP,		/* padding up to the end of the ring */
 	OMX_EVENT_RECV,		/* eager message */
-	OMX_EVENT_RNDV,		/* large message waits at the sender: PULL it */
+	OMX_EVENT_RNDV,		/* a large message waits at the sender: PULL it */
 	OMX_EVENT_CONNECTED,	/* status, channel (if OK), cookie, session */
 	OMX_EVENT_SEND_DONE,	/* rendezvous: status, cookie, length transferred */
 	OMX_EVENT_PULL_DONE,	/* status, cookie, length transferred */
-	OMX_EVENT_SEND_SPACE,	/* channel takes eager messages again */
-	OMX_EVENT_CHANNEL_DEAD,	/* status; nothing will arrive on it nor leave by it */
+	OMX_EVENT_SEND_SPACE,	/* the channel accepts eager messages again */
+	OMX_EVENT_CHANNEL_DEAD,	/* status; nothing more arrives on it or leaves by it */
 	OMX_EVENT_BOARD,	/* up, down, other MTU: see kboard_flags; removed: status */
 };
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The version of the release.  The driver reports it; configure reads it for the
+ * library and the tools.
+ */
 #ifndef OMX_VERSION_H
 #define OMX_VERSION_H
 

@@ -18,12 +18,12 @@
 #define OMX_ETHERTYPE_DEFAULT	0x86DF	/* the one that MXoE used */
 #define OMX_WIRE_NAME_LEN	80	/* terminating 0 included */
 
-#define OMX_BLOCK_FRAMES	32	/* frames that one pull request can ask for */
-#define OMX_SACK_BITS		64	/* packets beyond the cumulative ack that an ack describes */
+#define OMX_BLOCK_FRAMES	32	/* frames that one PULL_REQUEST can name */
+#define OMX_SACK_BITS		64	/* packets described beyond the cumulative ack */
 #define OMX_WIRE_EAGER_MAX	(64 * 1024)
 
 enum omx_wire_type {
-	OMX_WIRE_HELLO = 1,	/* I am here (broadcast, or the answer to one) */
+	OMX_WIRE_HELLO = 1,	/* I am here (broadcast, or the response to one) */
 	OMX_WIRE_BYE,		/* I am leaving (broadcast) */
 	OMX_WIRE_CONNECT,	/* which session runs on that endpoint? */
 	OMX_WIRE_CONNECT_RESPONSE,
@@ -31,8 +31,8 @@ enum omx_wire_type {
 	OMX_WIRE_RNDV,		/* sequenced: a large message waits in my region */
 	OMX_WIRE_NOTIFY,	/* sequenced: that large message is done */
 	OMX_WIRE_ACK,		/* what arrived of the sequenced ones */
-	OMX_WIRE_PULL_REQUEST,		/* send me these frames of your region */
-	OMX_WIRE_PULL_RESPONSE,	/* one of them */
+	OMX_WIRE_PULL_REQUEST,	/* send me these frames of your region */
+	OMX_WIRE_PULL_RESPONSE,	/* one of them, or several consecutive ones */
 	OMX_WIRE_NACK,		/* no such endpoint, session or region */
 	OMX_WIRE_HOLD,		/* what you pull is being paged in */
 	OMX_WIRE_TYPES		/* one more than the last */
@@ -50,8 +50,8 @@ struct omx_wire_head {
 
 /* HELLO, BYE: endpoints and sessions are 0. */
 struct omx_wire_hello {
-	__be32	boot;		/* drawn when the interface was attached */
-	__be16	mtu;		/* largest frame that I take, Ethernet header excluded */
+	__be32	boot;		/* drawn when the board was attached */
+	__be16	mtu;		/* largest frame that I accept, Ethernet header excluded */
 	__u8	flags;
 	__u8	name_length;	/* 1 ... OMX_WIRE_NAME_LEN - 1, no terminating 0 */
 	/* the board's name follows */
@@ -61,7 +61,7 @@ struct omx_wire_hello {
 
 struct omx_wire_connect {
 	__be32	key;
-	__be32	cookie;		/* comes back in the reply */
+	__be32	cookie;		/* comes back in the response */
 } __packed;
 
 struct omx_wire_connect_response {
@@ -74,7 +74,7 @@ struct omx_wire_connect_response {
  * The part that sequenced packets share.  A flow numbers its packets from 1;
  * a sender whose flow was given up starts a newer one.  ack is the last
  * packet received in order of the flow ack_flow, window how many more the
- * sender of this packet takes beyond it.
+ * sender of this packet accepts beyond it.
  */
 struct omx_wire_sequence {
 	__be16	flow;
@@ -85,7 +85,7 @@ struct omx_wire_sequence {
 	__be16	flags;
 } __packed;
 
-#define OMX_SEQUENCE_ANNOUNCE	0x0001	/* I take RNDV, but no EAGER at present */
+#define OMX_SEQUENCE_ANNOUNCE	0x0001	/* I accept RNDV, but no EAGER at present */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -99,7 +99,7 @@ struct omx_wire_rndv {
 	struct omx_wire_sequence sequence;
 	__be64	match_info;
 	__be64	msg_length;
-	__be32	message;	/* to name in PULL and NOTIFY */
+	__be32	message;	/* to name in PULL_REQUEST and NOTIFY */
 	__be32	reserved;
 } __packed;
 
@@ -120,7 +120,7 @@ struct omx_wire_ack {
 	__u8	reserved[3];
 } __packed;
 
-#define OMX_ACK_PROBE		0x01	/* answer with an ack: are you there? */
+#define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */
 #define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
 
 /* Frame i of the block starts at offset + i * frame_length of the message. */
@@ -128,7 +128,7 @@ struct omx_wire_pull_request {
 	__be64	offset;
 	__be32	length;		/* of the block */
 	__be32	message;
-	__be32	pull;		/* comes back in replies */
+	__be32	pull;		/* comes back in responses */
 	__be32	wanted;		/* bit i: send frame i */
 	__be16	frame_length;
 	__be16	reserved;
@@ -149,13 +149,11 @@ struct omx_wire_nack {
 } __packed;
 
 struct omx_wire_hold {
-	__be64	offset;		/* of the PULL */
+	__be64	offset;		/* of the PULL_REQUEST */
 	__be32	pull;
-	__u8	flags;
+	__u8	flags;		/* 0, except in a measurement build */
 	__u8	reserved[3];
 } __packed;
-
-#define OMX_HOLD_ASK		0x01	/* it is there now: ask again */
 
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The module: loading, which initializes all parts in order, unloading, and the
+ * parameters that belong to no part.  The kernel calls all of it in process
+ * context; parameters are read and written under kernel_param_lock().
+ */
 #define pr_fmt(fmt) "omx: " fmt
 
 #include <linux/capability.h>
@@ -15,9 +20,11 @@
 #include "dma/dma.h"
 #include "endpoint/account.h"
 #include "endpoint/group.h"
-#include "memory/extent.h"
 #include "memory/lru.h"
+#include "memory/space.h"
+#include "net/attach.h"
 #include "net/board.h"
+#include "net/ifnames.h"
 #include "net/pull_gso.h"
 #include "net/tx_page_pool.h"
 #include "observe/selftest.h"
@@ -44,14 +51,14 @@ static int ifnames_set(const char *value, const struct kernel_param *param)
 		return keep_for_load(value);
 	if (!ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	return omx_boards_command(value);
+	return omx_ifnames_command(value);
 }
 
 static int ifnames_get(char *buffer, const struct kernel_param *param)
 {
 	if (!ready)
 		return scnprintf(buffer, PAGE_SIZE, "%s\n", ifnames_at_load);
-	return omx_boards_list(buffer, PAGE_SIZE);
+	return omx_ifnames_list(buffer, PAGE_SIZE);
 }
 
 static const struct kernel_param_ops ifnames_ops = {
@@ -71,7 +78,7 @@ static void begin_commands(void)
 {
 	kernel_param_lock(THIS_MODULE);
 	ready = true;
-	omx_boards_command(ifnames_at_load);
+	omx_ifnames_command(ifnames_at_load);
 	kernel_param_unlock(THIS_MODULE);
 }
 
@@ -107,14 +114,19 @@ static int __init omx_init(void)
 	error = omx_boards_init();
 	if (error)
 		goto exit_gso;
+	error = omx_attach_init();
+	if (error)
+		goto exit_boards;
 	error = omx_chardev_init();
 	if (error)
-		goto exit_iface;
+		goto exit_attach;
 	begin_commands();
 	pr_info("version " OMX_VERSION " loaded\n");
 	return 0;
 
-exit_iface:
+exit_attach:
+	omx_attach_exit();
+exit_boards:
 	omx_boards_exit();
 exit_gso:
 	omx_gso_exit();
@@ -134,6 +146,7 @@ static void __exit omx_exit(void)
 {
 	end_commands();
 	omx_chardev_exit();
+	omx_attach_exit();
 	omx_boards_exit();
 	omx_gso_exit();
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */
@@ -142,7 +155,7 @@ static void __exit omx_exit(void)
 	omx_lru_exit();
 	omx_account_exit();
 	omx_group_exit();
-	rcu_barrier();		/* of those, and of interfaces that they held */
+	rcu_barrier();		/* of those, and of boards that they held */
 	omx_page_pools_exit();
 	pr_info("unloaded\n");
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a program can ask about addresses.  Some calls name no endpoint: the
- * address does, by its place in the table.
+ * Public functions that decompose an address, keep a pointer with it, or
+ * disconnect from it.
+ *
+ * Any thread may call them.  Some have no argument for the endpoint; an address
+ * contains the endpoint's id, by which it is looked up in the table.
  */
 #include "driver.h"
 #include "endpoint.h"
+#include "endpoint_table.h"
 #include "error.h"
-#include "table.h"
 
-/* Locks the endpoint of an address. */
+/* On success the lock of the address's endpoint is held. */
 static omx_return_t enter_by_address(const omx_endpoint_addr_t *addr,
 				     struct omx__endpoint **found, struct partner **partner)
 {
 	uint32_t id = (uint32_t)(addr->opaque[0] >> 32);
-	struct omx__endpoint *ep = omx__table_find(id);
+	struct omx__endpoint *ep = omx__endpoint_table_find(id);
 	omx_return_t ret;
 
 	if (!ep || omx__enter(ep))

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Boards and peers: numbers, addresses and names, as the driver knows them.
+ * Public functions that translate between numbers, MAC addresses and names of
+ * boards and peers, which the driver knows.
+ *
+ * Any thread may call them.  They need no endpoint and no endpoint's lock: the
+ * queries go through the descriptor that omx_init has opened.
  */
 #include "boards.h"
 
@@ -63,7 +67,7 @@ omx_return_t omx_board_number_to_nic_id(uint32_t board, uint64_t *nic_id)
 	return omx__return(NULL, ret, __func__);
 }
 
-static omx_return_t find_by_mac(uint64_t mac, struct omx_ioc_board *board)
+static omx_return_t board_find_by_mac(uint64_t mac, struct omx_ioc_board *board)
 {
 	struct omx_ioc_info info;
 	omx_return_t ret = omx__driver_info(&info);
@@ -81,15 +85,15 @@ static omx_return_t find_by_mac(uint64_t mac, struct omx_ioc_board *board)
 omx_return_t omx_nic_id_to_board_number(uint64_t nic_id, uint32_t *board)
 {
 	struct omx_ioc_board found;
-	omx_return_t ret = find_by_mac(nic_id, &found);
+	omx_return_t ret = board_find_by_mac(nic_id, &found);
 
 	if (!ret)
 		*board = found.board;
 	return omx__return(NULL, ret, __func__);
 }
 
-/* One of our own boards need not be in the table of peers. */
-static omx_return_t find_own_by_name(const char *name, uint64_t *mac)
+/* This host's own boards need not be in the driver's table of peers. */
+static omx_return_t board_find_by_name(const char *name, uint64_t *mac)
 {
 	struct omx_ioc_board board;
 	uint32_t number;
@@ -103,7 +107,7 @@ static omx_return_t find_own_by_name(const char *name, uint64_t *mac)
 	return OMX_PEER_NOT_FOUND;
 }
 
-static omx_return_t find_by_name(const char *name, uint64_t *mac)
+static omx_return_t peer_find_by_name(const char *name, uint64_t *mac)
 {
 	struct omx_ioc_peer peer = { .board = OMX_ANY };
 	int err;
@@ -113,7 +117,7 @@ static omx_return_t find_by_name(const char *name, uint64_t *mac)
 	strcpy(peer.name, name);
 	err = omx__query_driver(OMX_IOC_PEER_BY_NAME, &peer);
 	if (err == -ENOENT || err == -EINVAL)
-		return find_own_by_name(name, mac);
+		return board_find_by_name(name, mac);
 	if (err)
 		return peer_error(err);
 	*mac = peer.mac;
@@ -122,10 +126,10 @@ static omx_return_t find_by_name(const char *name, uint64_t *mac)
 
 omx_return_t omx_hostname_to_nic_id(char *hostname, uint64_t *nic_id)
 {
-	return omx__return(NULL, find_by_name(hostname, nic_id), __func__);
+	return omx__return(NULL, peer_find_by_name(hostname, nic_id), __func__);
 }
 
-static omx_return_t name_of(uint64_t mac, char *name)
+static omx_return_t peer_name_of(uint64_t mac, char *name)
 {
 	struct omx_ioc_peer peer = { .board = OMX_ANY, .mac = mac };
 	struct omx_ioc_board board;
@@ -136,7 +140,7 @@ static omx_return_t name_of(uint64_t mac, char *name)
 		name[OMX_HOSTNAMELEN_MAX - 1] = 0;
 		return OMX_SUCCESS;
 	}
-	if (find_by_mac(mac, &board) == OMX_SUCCESS) {
+	if (board_find_by_mac(mac, &board) == OMX_SUCCESS) {
 		memcpy(name, board.name, OMX_HOSTNAMELEN_MAX);
 		return OMX_SUCCESS;
 	}
@@ -145,5 +149,5 @@ static omx_return_t name_of(uint64_t mac, char *name)
 
 omx_return_t omx_nic_id_to_hostname(uint64_t nic_id, char *hostname)
 {
-	return omx__return(NULL, name_of(nic_id, hostname), __func__);
+	return omx__return(NULL, peer_name_of(nic_id, hostname), __func__);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Message buffers are built from segments, copied and clipped, and received data
+ * is scattered into them.  See buffer.h.
+ */
 #include "buffer.h"
 
 #include <stdlib.h>
@@ -40,8 +44,9 @@ omx_return_t omx__buffer_set_segments(struct buffer *buffer, const omx_seg_t *se
 	}
 
 	if (used <= 1) {
-		omx__buffer_set(buffer, used ? (void *)(uintptr_t)buffer->segments[0].address : NULL,
-				length);
+		void *address = used ? (void *)(uintptr_t)buffer->segments[0].address : NULL;
+
+		omx__buffer_set(buffer, address, length);
 		return OMX_SUCCESS;
 	}
 	buffer->abi.address = (uintptr_t)buffer->segments;

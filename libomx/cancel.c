@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The public functions about a request other than waiting for it.
+ * Public functions that cancel a request, forget it, or read its context.
+ *
+ * Any thread may call them.  They acquire the endpoint's lock, except
+ * omx_context, which reads what does not change while the request exists.
  */
 #include "endpoint.h"
 #include "error.h"
@@ -12,7 +15,7 @@ static bool can_cancel(const struct omx__request *req)
 	       (req->type == REQUEST_CONNECT && req->state == REQUEST_ACTIVE);
 }
 
-/* Enters the endpoint for a request of it. */
+/* On success the endpoint's lock is held, and the request is a valid one of it. */
 static omx_return_t request_enter(struct omx__endpoint *ep, omx_request_t *request,
 				  struct omx__request **req)
 {
@@ -27,8 +30,9 @@ static omx_return_t request_enter(struct omx__endpoint *ep, omx_request_t *reque
 	return OMX_BAD_REQUEST;
 }
 
-static omx_return_t request_cancel(struct omx__endpoint *ep, omx_request_t *request, uint32_t *result,
-				   bool test)
+/* test: the request still has to be tested. */
+static omx_return_t request_cancel(struct omx__endpoint *ep, omx_request_t *request,
+				   uint32_t *result, bool test)
 {
 	struct omx__request *req;
 	omx_return_t ret = request_enter(ep, request, &req);

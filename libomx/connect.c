@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finding other endpoints.  The driver asks the peer, again and again until
- * the timeout, and answers with a channel; see on_connected in progress.c.
+ * By connecting, a program gets the address of another endpoint.  The driver
+ * sends connects to the peer until it responds or the timeout expires, and then
+ * posts OMX_EVENT_CONNECTED with the channel; see on_connected() in progress.c.
+ *
+ * Any thread may call the public functions, which acquire the endpoint's lock.
+ * All others need it.
  */
 #include "connect.h"
 
@@ -11,9 +15,9 @@
 #include "error.h"
 #include "wait.h"
 
-#define ENDPOINT_LAST	0xffff	/* that the wire has room for */
+#define ENDPOINT_LAST	0xffff	/* the largest number that fits the wire format */
 
-/* The request is active, or (-errno) as before. */
+/* 0: the request is active; -errno: nothing has happened. */
 static int connect_submit(struct omx__request *req, uint64_t nic_id, uint32_t endpoint,
 			  uint32_t key, uint32_t timeout_ms)
 {
@@ -63,7 +67,7 @@ static omx_return_t connect_start(struct omx__request *req, uint64_t nic_id, uin
 	if (!err)
 		return OMX_SUCCESS;
 	omx__request_free(req);
-	/* An address that no interface can have. */
+	/* EINVAL: no board can have this MAC address. */
 	return err == -EINVAL ? OMX_PEER_NOT_FOUND : omx__error_from_errno(err);
 }
 
@@ -105,7 +109,7 @@ omx_return_t omx_iconnect(omx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint,
 	return omx__return(ep, ret, __func__);
 }
 
-/* How the blocking call ends when its request has. */
+/* What the blocking call returns when its request has ended. */
 static omx_return_t connect_conclude(struct omx__request *req, omx_endpoint_addr_t *addr)
 {
 	omx_status_t status;
@@ -114,7 +118,7 @@ static omx_return_t connect_conclude(struct omx__request *req, omx_endpoint_addr
 	if (status.code == OMX_SUCCESS)
 		*addr = status.addr;
 	else if (status.code == OMX_REMOTE_ENDPOINT_UNREACHABLE)
-		/* The driver's clock was faster than ours. */
+		/* The driver's timeout, which is the same, expired before ours. */
 		return OMX_TIMEOUT;
 	return status.code;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Connecting to the endpoint itself, for send.c.  The public functions that
+ * connect are in connect.c.
+ */
 #ifndef OMX_CONNECT_H
 #define OMX_CONNECT_H
 
 #include "endpoint.h"
 
-/* Makes our own address usable; sends to it wait in its queue.  0 or -errno. */
+/*
+ * Makes the endpoint's own address usable; until then, sends to it are queued.
+ * Must hold the endpoint's lock.  0 or -errno.
+ */
 int omx__connect_self(struct omx__endpoint *ep);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A message meets its receive.
+ * Delivery moves the data of a message into the buffer of the receive that it has
+ * matched.  The data comes from the event ring, from the driver (medium messages,
+ * OMX_IOC_FETCH), or by a pull (pull.c).
+ *
+ * Called by progress.c and unexpected.c.  Must hold the endpoint's lock.
  */
 #include <errno.h>
 
@@ -23,7 +27,7 @@ void omx__fetch_discard(struct omx__endpoint *ep, uint32_t message)
 	omx__fetch(ep, message, &nothing);
 }
 
-/* Fetches what req->remote_message names; status.code has the rest of the story. */
+/* Fetches the medium message; status.code says how the request ends if that succeeds. */
 static cold void deliver_fetch(struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The system calls on /dev/omx.  See driver.h.
+ */
 #include "driver.h"
 
 #include <errno.h>

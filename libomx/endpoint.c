@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Endpoints are opened with their parameters, closed by the program, and fail when
+ * their board is removed.
+ *
+ * Any thread may call the public functions.  Opening and closing need no lock;
+ * what runs in between holds the endpoint's lock, see endpoint.h.
+ */
 #include "endpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "driver.h"
+#include "endpoint_table.h"
 #include "environment.h"
 #include "error.h"
 #include "helper.h"
@@ -12,11 +20,10 @@
 #include "omx.h"
 #include "pager.h"
 #include "region.h"
-#include "table.h"
 #include "unexpected.h"
 
-/* What the program and the environment want of a new endpoint. */
-struct wishes {
+/* What the program and the environment specify for a new endpoint. */
+struct endpoint_options {
 	omx_error_handler_t error_handler;
 	uint64_t unexpected_max;
 	uint32_t context_bits;
@@ -24,61 +31,64 @@ struct wishes {
 	uint32_t memory;
 };
 
-static omx_return_t set_context_id(struct wishes *wishes, uint32_t bits, uint32_t shift)
+static omx_return_t options_set_context_id(struct endpoint_options *options, uint32_t bits,
+					   uint32_t shift)
 {
 	if (bits > OMX_ENDPOINT_CONTEXT_ID_BITS_MAX || bits + shift > 64)
 		return OMX_ENDPOINT_PARAM_BAD_VALUE;
-	wishes->context_bits = bits;
-	wishes->context_shift = bits ? shift : 0;
+	options->context_bits = bits;
+	options->context_shift = bits ? shift : 0;
 	return OMX_SUCCESS;
 }
 
-static omx_return_t set_memory(struct wishes *wishes, uint32_t mode)
+static omx_return_t options_set_memory(struct endpoint_options *options, uint32_t mode)
 {
 	if (!omx__memory_mode_valid(mode))
 		return OMX_ENDPOINT_PARAM_BAD_VALUE;
-	wishes->memory = mode;
+	options->memory = mode;
 	return OMX_SUCCESS;
 }
 
-static omx_return_t read_param(struct wishes *wishes, const omx_endpoint_param_t *param)
+static omx_return_t options_read_param(struct endpoint_options *options,
+				       const omx_endpoint_param_t *param)
 {
 	switch (param->key) {
 	case OMX_ENDPOINT_PARAM_ERROR_HANDLER:
-		wishes->error_handler = param->val.error_handler;
+		options->error_handler = param->val.error_handler;
 		return OMX_SUCCESS;
 	case OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX:
-		wishes->unexpected_max = param->val.unexp_queue_max;
+		options->unexpected_max = param->val.unexp_queue_max;
 		return OMX_SUCCESS;
 	case OMX_ENDPOINT_PARAM_CONTEXT_ID:
-		return set_context_id(wishes, param->val.context_id.bits,
-				      param->val.context_id.shift);
+		return options_set_context_id(options, param->val.context_id.bits,
+					      param->val.context_id.shift);
 	case OMX_ENDPOINT_PARAM_MEMORY:
-		return set_memory(wishes, param->val.memory_mode);
+		return options_set_memory(options, param->val.memory_mode);
 	default:
 		return OMX_ENDPOINT_PARAM_BAD_KEY;
 	}
 }
 
-static omx_return_t read_params(struct wishes *wishes, const omx_endpoint_param_t *params,
-				uint32_t count)
+static omx_return_t options_read_params(struct endpoint_options *options,
+					const omx_endpoint_param_t *params, uint32_t count)
 {
-	omx_return_t ret = set_context_id(wishes, (uint32_t)omx__settings.ctxid_bits,
-					  (uint32_t)omx__settings.ctxid_shift);
+	omx_return_t ret = options_set_context_id(options, (uint32_t)omx__settings.ctxid_bits,
+						  (uint32_t)omx__settings.ctxid_shift);
 	uint32_t i;
 
-	wishes->unexpected_max = omx__settings.unexp_queue_max;
-	wishes->memory = (uint32_t)omx__settings.memory;
+	options->unexpected_max = omx__settings.unexp_queue_max;
+	options->memory = (uint32_t)omx__settings.memory;
 	if (count && !params)
 		return OMX_ENDPOINT_PARAMS_BAD_LIST;
 	for (i = 0; i < count && !ret; i++)
-		ret = read_param(wishes, &params[i]);
+		ret = options_read_param(options, &params[i]);
 	return ret;
 }
 
-static int create_contexts(struct omx__endpoint *ep, const struct wishes *wishes)
+static int endpoint_create_contexts(struct omx__endpoint *ep,
+				    const struct endpoint_options *options)
 {
-	uint32_t count = 1u << wishes->context_bits;
+	uint32_t count = 1u << options->context_bits;
 	uint32_t i;
 
 	ep->contexts = calloc(count, sizeof(*ep->contexts));
@@ -90,11 +100,11 @@ static int create_contexts(struct omx__endpoint *ep, const struct wishes *wishes
 		list_init(&ep->contexts[i].done);
 	}
 	ep->context_mask = count - 1;
-	ep->context_shift = wishes->context_shift;
+	ep->context_shift = options->context_shift;
 	return 0;
 }
 
-static void init_queues(struct omx__endpoint *ep)
+static void endpoint_init_queues(struct omx__endpoint *ep)
 {
 	list_init(&ep->unexpected);
 	list_init(&ep->matched);
@@ -107,12 +117,12 @@ static void init_queues(struct omx__endpoint *ep)
 	list_init(&ep->dead_partners);
 }
 
-static void endpoint_apply(struct omx__endpoint *ep, const struct wishes *wishes)
+static void endpoint_apply(struct omx__endpoint *ep, const struct endpoint_options *options)
 {
-	init_queues(ep);
-	ep->error_handler = wishes->error_handler;
-	ep->unexpected_max = wishes->unexpected_max;
-	ep->memory = (uint8_t)wishes->memory;
+	endpoint_init_queues(ep);
+	ep->error_handler = options->error_handler;
+	ep->unexpected_max = options->unexpected_max;
+	ep->memory = (uint8_t)options->memory;
 	ep->rndv_threshold = omx__settings.rndv_threshold;
 	ep->local_rndv_threshold = omx__settings.local_rndv_threshold;
 	ep->timeout_ms = omx__settings.timeout_ms ? (uint32_t)omx__settings.timeout_ms :
@@ -133,7 +143,7 @@ static omx_return_t check_numbers(uint32_t board, uint32_t endpoint)
 	return OMX_SUCCESS;
 }
 
-/* Becomes an endpoint in the driver.  0 or -errno. */
+/* Makes the file an endpoint of the driver.  0 or -errno. */
 static int endpoint_attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
 {
 	int err = omx__driver_ioctl(ep->fd, OMX_IOC_OPEN, open);
@@ -147,15 +157,15 @@ static int endpoint_attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
 	return 0;
 }
 
-/* Everything but the lock and the descriptor.  0 or -errno. */
-static int endpoint_build(struct omx__endpoint *ep, const struct wishes *wishes,
+/* Builds everything but the lock and the descriptor.  0 or -errno. */
+static int endpoint_build(struct omx__endpoint *ep, const struct endpoint_options *options,
 			  struct omx_ioc_open *open)
 {
 	int err = endpoint_attach(ep, open);
 
 	if (err)
 		return err;
-	err = create_contexts(ep, wishes);
+	err = endpoint_create_contexts(ep, options);
 	if (err)
 		return err;
 	err = omx__partner_create_self(ep, open->session);
@@ -173,39 +183,39 @@ out_contexts:
 	return err;
 }
 
-static void set_state(struct omx__endpoint *ep, enum endpoint_state state)
+static void endpoint_set_state(struct omx__endpoint *ep, enum endpoint_state state)
 {
 	omx__lock(&ep->lock);
 	ep->state = (uint8_t)state;
 	omx__unlock(&ep->lock);
 }
 
-static omx_return_t open_endpoint(struct omx_ioc_open *open, const struct wishes *wishes,
+static omx_return_t endpoint_open(struct omx_ioc_open *open, const struct endpoint_options *options,
 				  struct omx__endpoint **opened)
 {
-	struct omx__endpoint *ep = omx__table_alloc();
+	struct omx__endpoint *ep = omx__endpoint_table_alloc();
 	int err;
 
 	if (!ep)
 		return OMX_NO_SYSTEM_RESOURCES;
-	endpoint_apply(ep, wishes);
+	endpoint_apply(ep, options);
 	open->timeout_ms = ep->timeout_ms;
 	ep->fd = omx__driver_open();
 	if (ep->fd < 0) {
 		err = ep->fd;
 		goto out_table;
 	}
-	err = endpoint_build(ep, wishes, open);
+	err = endpoint_build(ep, options, open);
 	if (err)
 		goto out_fd;
-	set_state(ep, ENDPOINT_OPEN);
+	endpoint_set_state(ep, ENDPOINT_OPEN);
 	*opened = ep;
 	return OMX_SUCCESS;
 
 out_fd:
 	omx__driver_close(ep->fd);
 out_table:
-	omx__table_free(ep);
+	omx__endpoint_table_free(ep);
 	return omx__error_from_errno(err);
 }
 
@@ -214,17 +224,17 @@ omx_return_t omx_open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key,
 			       omx_endpoint_t *ep)
 {
 	struct omx_ioc_open open = { .board = board, .endpoint = endpoint, .key = key };
-	struct wishes wishes = { 0 };
+	struct endpoint_options options = { 0 };
 	omx_return_t ret;
 
 	if (endpoint == OMX_ANY_ENDPOINT)
 		open.endpoint = (uint32_t)omx__settings.any_endpoint;
 	ret = check_numbers(board, open.endpoint);
 	if (!ret)
-		ret = read_params(&wishes, params, count);
+		ret = options_read_params(&options, params, count);
 	if (!ret)
-		ret = open_endpoint(&open, &wishes, ep);
-	/* Programs that do not look at what we return meet BAD_ENDPOINT next. */
+		ret = endpoint_open(&open, &options, ep);
+	/* A program that ignores the error gets BAD_ENDPOINT from its next call. */
 	if (ret)
 		*ep = NULL;
 	return omx__return(NULL, ret, __func__);
@@ -237,12 +247,6 @@ void omx__endpoint_wake(struct omx__endpoint *ep)
 		omx__driver_ioctl(ep->fd, OMX_IOC_WAKEUP, NULL);
 }
 
-static void requests_abort(struct list *requests, omx_return_t code)
-{
-	while (!list_empty(requests))
-		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
-}
-
 void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 {
 	uint32_t i;
@@ -250,26 +254,26 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 	ep->failed = code;
 	ep->wake = true;
 	for (i = 0; i <= ep->context_mask; i++)
-		requests_abort(&ep->contexts[i].posted, code);
+		omx__requests_abort(&ep->contexts[i].posted, code);
 	for (i = 0; i < ep->partner_room; i++) {
 		if (ep->partners[i])
 			omx__partner_abort(ep, ep->partners[i], code);
 	}
-	requests_abort(&ep->connecting, code);
-	requests_abort(&ep->retry, code);
+	omx__requests_abort(&ep->connecting, code);
+	omx__requests_abort(&ep->retry, code);
 	ep->stalled = false;
-	/* The helper has no more to do; it may be waiting for a handler to end. */
+	/* The helper thread must end; it may be waiting for the handler to return. */
 	omx__lock_changed(&ep->lock);
 }
 
-/* Nobody is inside any more. */
-static void tear_down(struct omx__endpoint *ep)
+/* No other thread is in a call on the endpoint any more. */
+static void endpoint_tear_down(struct omx__endpoint *ep)
 {
 	omx__helper_join(ep);
-	/* The mappings hold the file: the driver's endpoint ends with both. */
-	omx__table_close_fd(ep);
+	/* The mappings keep the file: the driver's endpoint ends when both are gone. */
+	omx__endpoint_table_close_fd(ep);
 	omx__ring_unmap(&ep->ring);
-	/* Only now, when the driver has ended the work of its threads. */
+	/* The pager threads can end only now that the driver has closed the endpoint. */
 	omx__pager_stop(ep);
 	omx__unexpected_free_all(ep);
 	omx__requests_free_all(ep);
@@ -279,7 +283,7 @@ static void tear_down(struct omx__endpoint *ep)
 	ep->contexts = NULL;
 }
 
-/* Sends everybody away who is inside.  On success the state is CLOSING. */
+/* Makes other threads return from their calls.  On success the state is CLOSING. */
 static omx_return_t endpoint_evacuate(struct omx__endpoint *ep)
 {
 	omx_return_t ret = omx__enter(ep);
@@ -305,9 +309,9 @@ omx_return_t omx__endpoint_close(struct omx__endpoint *ep)
 
 	if (ret)
 		return ret;
-	tear_down(ep);
-	set_state(ep, ENDPOINT_CLOSED);
-	omx__table_free(ep);
+	endpoint_tear_down(ep);
+	endpoint_set_state(ep, ENDPOINT_CLOSED);
+	omx__endpoint_table_free(ep);
 	return OMX_SUCCESS;
 }
 
@@ -315,7 +319,7 @@ omx_return_t omx_close_endpoint(omx_endpoint_t ep)
 {
 	omx_return_t ret = omx__endpoint_close(ep);
 
-	/* Its own handler may be gone with it. */
+	/* The endpoint's own error handler may be gone with the endpoint. */
 	return omx__return(ret == OMX_NOT_SUPPORTED_IN_HANDLER ? ep : NULL, ret, __func__);
 }
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The endpoint and its lock.
+ * An endpoint is what a program opens on a board to send and receive.  This file
+ * has its structure and the rules of its lock; every file of the library
+ * includes it.
  *
- * Locking: endpoint->lock guards everything in an endpoint.  It is dropped
- * while a thread sleeps in the driver (wait.c, helper.c) and while the
- * unexpected handler runs (handler.c): what was looked up before has to be
- * looked up again.  The lock of the table of endpoints (table.c) comes
- * before it.  Endpoint structures are reused but never freed, so that a
- * closed endpoint given to a call is recognized instead of followed.
+ * Locking: endpoint->lock protects everything in an endpoint.  Public functions
+ * acquire it with omx__enter() and release it with omx__leave(); in between it is
+ * dropped while a thread sleeps in the driver (wait.c, helper.c), pages in
+ * (prefetch.c) or runs the unexpected handler (handler.c).  After that, what was
+ * looked up before must be looked up again.  The lock of the table of endpoints
+ * (endpoint_table.c) is acquired before it.  Endpoint structures are reused but
+ * never freed, so that a call with a closed endpoint is recognized instead of
+ * reading freed memory.
  *
- * Lost wake-ups: a thread about to sleep has read kwakeups, then khead, then
- * found nothing to do, all with the lock held.  Events move khead; everything
- * else that may end another thread's sleep sets ep->wake, and whoever leaves
- * the endpoint calls OMX_IOC_WAKEUP.
+ * Lost wake-ups: a thread that is about to sleep has read kwakeups, then khead,
+ * and then found nothing to do, all with the lock held.  Events change khead.
+ * Everything else that may end another thread's sleep sets ep->wake, and the
+ * thread that did so calls OMX_IOC_WAKEUP when it leaves the endpoint.
  */
 #ifndef OMX_ENDPOINT_H
 #define OMX_ENDPOINT_H
@@ -35,7 +39,7 @@ enum endpoint_state {
 	ENDPOINT_CLOSED,
 	ENDPOINT_OPEN,
 	ENDPOINT_CLOSING,
-	ENDPOINT_FORKED,	/* it belongs to our parent */
+	ENDPOINT_FORKED,	/* it belongs to the parent process */
 };
 
 /* Why no progress is made; any bit. */
@@ -53,41 +57,41 @@ struct context {
 
 struct omx__endpoint {
 	/* These outlive the endpoint; what follows starts as zero each time. */
-	struct lock lock;		/* "changed": users or hold became less, or state */
-	uint32_t id;			/* slot and incarnation; part of addresses */
+	struct lock lock;		/* "changed": users, paused or state have */
+	uint32_t id;			/* slot and generation; part of addresses */
 
 	uint8_t state;
 	uint8_t paused;
-	uint8_t memory;			/* enum omx_memory of what is posted from now on */
-	bool consuming;			/* events are being handled, the lock was not dropped */
-	bool wake;			/* sleepers must look again */
-	bool stalled;			/* something has to be tried again, without an event */
-	uint64_t short_since;		/* eager sends lack memory; 0: they do not */
-	uint64_t short_last;		/* ... and met that last; see isend.c */
-	omx_return_t failed;		/* the board is gone */
+	uint8_t memory;			/* enum omx_memory for new requests */
+	bool consuming;			/* events are handled, and the lock was not dropped */
+	bool wake;			/* sleepers must check their conditions again */
+	bool stalled;			/* retry something soon: no event will say when */
+	uint64_t short_since;		/* when eager sends first lacked memory; 0: no shortage */
+	uint64_t short_last;		/* ... and when they last did; see send.c */
+	omx_return_t failed;		/* why the endpoint cannot be used: the board is gone */
 	int fd;
 	struct ring ring;
 
 	/* sleepers, see wait.c */
 	uint32_t sleepers;
-	uint32_t any_sleepers;		/* those that any request can wake */
-	uint32_t users;			/* threads inside that have dropped the lock */
+	uint32_t any_sleepers;		/* those that wait for any request */
+	uint32_t users;			/* threads in a call that have dropped the lock */
 	uint32_t wakeups;		/* omx_wakeup calls */
 
-	/* matching, see match.c and unexpected.c */
+	/* matching, see match.h and unexpected.c */
 	struct context *contexts;
 	uint32_t context_mask;		/* number of context ids - 1 */
 	uint32_t context_shift;
 	struct list unexpected;		/* messages of all context ids */
-	struct list matched;		/* messages given out by omx_improbe */
+	struct list matched;		/* messages returned by omx_improbe */
 	struct list free_messages;
 	uint32_t free_message_count;
 	uint64_t unexpected_bytes;
 	uint64_t unexpected_max;
 	omx_unexp_handler_t handler;
 	void *handler_context;
-	bool shown;			/* the handler has seen the message at the ring's head */
-	pthread_t handler_thread;	/* HOLD_HANDLER: whose */
+	bool shown;			/* the handler was called for the ring's first message */
+	pthread_t handler_thread;	/* the one that runs it; PAUSED_BY_HANDLER */
 
 	/* requests */
 	struct list free_requests;
@@ -99,9 +103,9 @@ struct omx__endpoint {
 	uint32_t request_count;
 
 	/* see region.h */
-	uint32_t regions;		/* how many requests have one that is not the program's */
-	struct regcache *regcache;	/* NULL: nothing was ever kept */
-	struct region **declared;	/* by the program; by the slot in their handles */
+	uint32_t regions;		/* requests that have one which is not the program's */
+	struct regcache *regcache;	/* NULL: nothing was cached yet */
+	struct region **declared;	/* the program's, by the slot in their handles */
 	uint32_t declared_room;
 
 	/* partners */
@@ -127,11 +131,11 @@ struct omx__endpoint {
 	/* see helper.c */
 	pthread_t helper;
 	bool helper_running;
-	bool helper_settled;		/* it runs, or is not to */
+	bool helper_settled;		/* it was started, or cannot be */
 
 	/* see pager.c */
-	struct pager *pager;		/* NULL: no threads page in for us */
-	bool pager_settled;		/* they do, or are not to */
+	struct pager *pager;		/* NULL: there are no pager threads */
+	bool pager_settled;		/* they were started, or cannot be */
 };
 
 static inline struct context *omx__context_of(const struct omx__endpoint *ep, uint64_t match_info)
@@ -139,7 +143,7 @@ static inline struct context *omx__context_of(const struct omx__endpoint *ep, ui
 	return &ep->contexts[(match_info >> ep->context_shift) & ep->context_mask];
 }
 
-/* NULL: the channel is new. */
+/* The partner of a channel; NULL: the channel is new. */
 static inline struct partner *omx__partner_of(const struct omx__endpoint *ep, uint32_t channel)
 {
 	uint32_t slot = channel & (CHANNEL_SLOTS - 1);
@@ -152,23 +156,24 @@ static inline struct partner *omx__partner_of(const struct omx__endpoint *ep, ui
 	return partner;
 }
 
-/* Does the mask name one context id? */
+/* Does the mask cover the whole context id? */
 static inline bool omx__context_named(const struct omx__endpoint *ep, uint64_t match_mask)
 {
 	return ((match_mask >> ep->context_shift) & ep->context_mask) == ep->context_mask;
 }
 
-/* Ends every request; the endpoint is good for nothing but closing. */
+/* Ends every request.  Afterwards the endpoint can only be closed. */
 void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code);
 
 /* BAD_ENDPOINT, NOT_SUPPORTED_IN_HANDLER.  Must not hold the lock. */
 omx_return_t omx__endpoint_close(struct omx__endpoint *ep);
 
+/* Makes all sleeping threads check their conditions again. */
 void omx__endpoint_wake(struct omx__endpoint *ep);
 
 /*
- * Every public function with an endpoint works between these two.
- * BAD_ENDPOINT: not open, the lock is not held.
+ * Every public function with an endpoint works between these two.  On success
+ * omx__enter() has acquired the lock.  BAD_ENDPOINT: the endpoint is not open.
  */
 static inline omx_return_t omx__enter(struct omx__endpoint *ep)
 {
@@ -188,7 +193,7 @@ static inline void omx__leave(struct omx__endpoint *ep)
 	omx__unlock(&ep->lock);
 }
 
-/* Something has to be tried again before long although no event will say so. */
+/* Something must be tried again soon, and no event will say when. */
 static inline void omx__stall(struct omx__endpoint *ep)
 {
 	ep->stalled = true;
@@ -198,7 +203,8 @@ static inline void omx__stall(struct omx__endpoint *ep)
 
 static inline bool omx__in_handler(const struct omx__endpoint *ep)
 {
-	return (ep->paused & PAUSED_BY_HANDLER) && pthread_equal(ep->handler_thread, pthread_self());
+	return (ep->paused & PAUSED_BY_HANDLER) &&
+	       pthread_equal(ep->handler_thread, pthread_self());
 }
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Environment variables are read by a table of their names, ranges and settings.
+ * See environment.h.
+ */
 #include "environment.h"
 
 #include <errno.h>
@@ -40,8 +44,8 @@ static const char *const memory_modes[] = {
 };
 
 /*
- * One or two (separated by a comma) numbers, each with a largest value; or a
- * word of a list, of which it sets the index.
+ * The value of a variable is one number, or two separated by a comma, each with
+ * a largest value; or it is a word of a list, and the setting is its index.
  */
 struct variable {
 	const char *name;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the environment sets, read once by omx_init.
+ * The settings from environment variables.
+ *
+ * omx_init reads them, with its own lock held.  Afterwards they do not change, so
+ * any thread reads them without a lock.
  */
 #ifndef OMX_ENVIRONMENT_H
 #define OMX_ENVIRONMENT_H
@@ -17,13 +20,13 @@ struct omx__settings {
 	uint64_t ctxid_bits;		/* OMX_CTXIDS=bits,shift */
 	uint64_t ctxid_shift;
 	uint64_t fatal_errors;		/* OMX_FATAL_ERRORS: the default handler exits */
-	uint64_t verbose;		/* OMX_VERBOSE: tell on stderr what happens */
-	uint64_t any_endpoint;		/* OMX_ANY_ENDPOINT: what ANY means */
-	uint64_t timeout_ms;		/* OMX_TIMEOUT_MS: peers silent for longer are lost */
+	uint64_t verbose;		/* OMX_VERBOSE: report on stderr what happens */
+	uint64_t any_endpoint;		/* OMX_ANY_ENDPOINT: the number that ANY means */
+	uint64_t timeout_ms;		/* OMX_TIMEOUT_MS: for silent peers */
 	uint64_t progress_thread;	/* OMX_PROGRESS_THREAD */
 	uint64_t unexp_queue_max;	/* OMX_UNEXP_QUEUE_MAX: bytes */
 	uint64_t memory;		/* OMX_MEMORY: enum omx_memory */
-	uint64_t rcache;		/* OMX_RCACHE: declared regions are kept for next time */
+	uint64_t rcache;		/* OMX_RCACHE: cache declared regions */
 	uint64_t rcache_count;		/* OMX_RCACHE_COUNT: how many at most */
 	uint64_t rcache_bytes;		/* OMX_RCACHE_BYTES: how much at most */
 };

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Return codes have a text, are reported to error handlers, and are translated from
+ * errno and from the driver's statuses.
+ *
+ * Any thread may call the public functions.  Error handlers are called without
+ * any lock and replaced atomically.
+ */
 #include "error.h"
 
 #include <errno.h>
@@ -9,7 +16,7 @@
 #include "environment.h"
 #include "omx_abi.h"
 
-static omx_error_handler_t default_handler;	/* NULL: as the environment says */
+static omx_error_handler_t default_handler;	/* NULL: the environment decides */
 
 static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_SUCCESS] = "Success",
@@ -22,7 +29,7 @@ static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_BOARD_NOT_FOUND] = "Board does not exist (any more)",
 	[OMX_BAD_ENDPOINT] = "Not an open endpoint",
 	[OMX_SEGMENTS_BAD_COUNT] = "Bad list of segments",
-	[OMX_BAD_REQUEST] = "Not a request that this can be asked of",
+	[OMX_BAD_REQUEST] = "Not a request, or not of the right kind",
 	[OMX_BAD_MATCH_MASK] = "Match info has bits outside of the match mask",
 	[OMX_NO_RESOURCES] = "Out of resources",
 	[OMX_BUSY] = "Endpoint is open already, or region in use",
@@ -48,7 +55,8 @@ static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_MESSAGE_ABORTED] = "Message aborted",
 	[OMX_MESSAGE_TRUNCATED] = "Message truncated",
 	[OMX_NOT_SUPPORTED_IN_HANDLER] = "Not supported in the unexpected handler",
-	[OMX_NO_SYSTEM_RESOURCES] = "Out of system resources, or of the user's share (user_memory_mb)",
+	[OMX_NO_SYSTEM_RESOURCES] =
+		"Out of system resources, or of the user's share (user_memory_mb)",
 	[OMX_NOT_IMPLEMENTED] = "Not implemented",
 };
 

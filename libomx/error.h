@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside the library failures are -errno (from the driver) or omx_return_t;
- * they become the latter, and are shown to the error handler, in the public
- * functions only.
+ * Inside the library an error is -errno (from the driver) or an omx_return_t.
+ * Only the public functions convert it to the latter and report it to the error
+ * handler, just before they return.
  */
 #ifndef OMX_ERROR_H
 #define OMX_ERROR_H
@@ -10,12 +10,13 @@
 #include "open-mx.h"
 
 /*
- * Shows an error to the handler in force; returns what the handler returns.
- * Must not hold any lock.  `call` is the name of the public function.
+ * Calls the error handler of the endpoint, or the default one, and returns what
+ * the handler returns.  Must not hold any lock.  `call` is the name of the public
+ * function.
  */
 omx_return_t omx__error_report(struct omx__endpoint *ep, omx_return_t code, const char *call);
 
-/* For the end of each public function: success costs one comparison. */
+/* Public functions return with this; success costs one comparison. */
 static inline omx_return_t omx__return(struct omx__endpoint *ep, omx_return_t code,
 				       const char *call)
 {
@@ -24,7 +25,7 @@ static inline omx_return_t omx__return(struct omx__endpoint *ep, omx_return_t co
 	return omx__error_report(ep, code, call);
 }
 
-/* What a failed driver call, and the status of an event, mean. */
+/* Return codes for the error of an ioctl and for the status of an event. */
 omx_return_t omx__error_from_errno(int negative_errno);
 omx_return_t omx__error_from_status(unsigned int status);
 

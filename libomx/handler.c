@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The unexpected handler: a function of the program's, called from within
- * progress without the lock.  HOLD_HANDLER keeps everybody else from making
- * progress meanwhile, so the ring and the message stay as they are.
+ * The unexpected handler is a function of the program that is called with each
+ * message that no receive matches.  This file calls it and has the public
+ * functions that set it and that stop progress.
+ *
+ * progress.c calls omx__handler_consumes() with the endpoint's lock held, which
+ * is dropped while the handler runs.  PAUSED_BY_HANDLER keeps other threads from
+ * making progress in that time, so the ring and the message do not change.
  */
 #include "error.h"
 #include "match.h"
@@ -43,14 +47,14 @@ bool omx__handler_consumes(struct omx__endpoint *ep, struct partner *partner,
 	partner->messages--;
 	ep->users--;
 	ep->paused &= (uint8_t)~PAUSED_BY_HANDLER;
-	/* Others have gone to sleep with a khead that we have not reached yet. */
+	/* Other threads may sleep until khead changes, with events before it not handled yet. */
 	ep->wake = true;
 	omx__lock_changed(&ep->lock);
 	return action == OMX_UNEXP_HANDLER_RECV_FINISHED;
 }
 
-/* The lock may be dropped. */
-static omx_return_t wait_for_handler(struct omx__endpoint *ep)
+/* Waits until the handler does not run.  Drops the lock while it waits. */
+static omx_return_t handler_wait(struct omx__endpoint *ep)
 {
 	if (omx__in_handler(ep))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
@@ -69,9 +73,9 @@ omx_return_t omx_register_unexp_handler(omx_endpoint_t ep, omx_unexp_handler_t h
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	/* From within the handler it holds from the next message on. */
+	/* If the handler itself calls this, it has effect from the next message on. */
 	if (!omx__in_handler(ep))
-		ret = wait_for_handler(ep);
+		ret = handler_wait(ep);
 	if (!ret) {
 		ep->handler = handler;
 		ep->handler_context = context;
@@ -86,7 +90,7 @@ omx_return_t omx_disable_progression(omx_endpoint_t ep)
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	ret = wait_for_handler(ep);
+	ret = handler_wait(ep);
 	if (!ret)
 		ep->paused |= PAUSED_BY_PROGRAM;
 	omx__leave(ep);
@@ -100,7 +104,7 @@ omx_return_t omx_reenable_progression(omx_endpoint_t ep)
 	if (ret)
 		return omx__return(NULL, ret, __func__);
 	ep->paused &= (uint8_t)~PAUSED_BY_PROGRAM;
-	/* What has come meanwhile is behind the khead that sleepers wait for. */
+	/* Other threads may sleep until khead changes, with events before it not handled yet. */
 	ep->wake = true;
 	omx__lock_changed(&ep->lock);
 	omx__leave(ep);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loop of the helper thread makes progress, then sleeps in the driver.  See
+ * helper.h.
+ */
 #include "helper.h"
 
 #include <errno.h>
@@ -23,7 +27,8 @@ static int helper_sleep(struct omx__endpoint *ep, struct omx_ioc_wait *wait)
 	return err;
 }
 
-static void pause_after_error(struct omx__endpoint *ep)
+/* Keeps a failing ioctl from becoming a busy loop. */
+static void helper_pause(struct omx__endpoint *ep)
 {
 	const struct timespec pause = { .tv_nsec = ERROR_PAUSE_NS };
 
@@ -32,10 +37,10 @@ static void pause_after_error(struct omx__endpoint *ep)
 	omx__lock(&ep->lock);
 }
 
-/* What has come, and a nap. */
+/* Handles what has arrived, then sleeps.  Drops the lock while it sleeps. */
 static void helper_serve(struct omx__endpoint *ep)
 {
-	/* In this order, or what comes between the two would be slept through. */
+	/* Read khead before making progress: events that arrive later must end the sleep. */
 	struct omx_ioc_wait wait = {
 		.head = omx__ring_khead(&ep->ring),
 		.wakeups = omx__ring_wakeups(&ep->ring),
@@ -48,14 +53,14 @@ static void helper_serve(struct omx__endpoint *ep)
 		omx__endpoint_wake(ep);
 	if (ep->paused || ep->state != ENDPOINT_OPEN)
 		return;
-	/* An event that cannot leave the ring would wake us again and again. */
+	/* With OMX_WAIT_HELPER an event that must stay in the ring would wake us at once. */
 	wait.flags = ep->stalled ? 0 : OMX_WAIT_HELPER;
-	/* What is short may have been taken by others of our user: no event tells. */
+	/* Other programs of this user may use up what is short; no event says when it is free. */
 	if (ep->stalled)
 		wait.timeout_ms = STALLED_MS;
 	err = helper_sleep(ep, &wait);
 	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
-		pause_after_error(ep);
+		helper_pause(ep);
 }
 
 static void *helper_run(void *argument)

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread that makes progress when the program does not.
+ * The helper thread makes progress when the program does not.
  *
- * It sleeps in the driver until a rendezvous has been waiting in the ring
- * for a while.  It is started when the first long receive is posted, the
- * first rendezvous arrives or the first send has to be queued, for a process
- * with one thread makes cheaper system calls than one with two.
+ * It sleeps in the driver until an urgent event (OMX_EVENT_RNDV or
+ * OMX_EVENT_SEND_SPACE) has been in the ring for a while.  It is started only when
+ * the first long receive is posted, the first large message is announced to this
+ * endpoint or the first send is queued, because system calls are cheaper in a
+ * process with one thread.
  */
 #ifndef OMX_HELPER_H
 #define OMX_HELPER_H
 
 #include "endpoint.h"
 
+/* Must hold the lock. */
 void omx__helper_start(struct omx__endpoint *ep);
 
-/* After the endpoint is CLOSING and its sleepers were woken.  Must not hold the lock. */
+/*
+ * Waits for the thread to end.  The endpoint is CLOSING and its sleepers have
+ * been woken.  Must not hold the lock.
+ */
 void omx__helper_join(struct omx__endpoint *ep);
 
-/* Must hold the lock. */
+/* Starts the thread unless that was tried before.  Must hold the lock. */
 static inline void omx__helper_want(struct omx__endpoint *ep)
 {
 	if (unlikely(!ep->helper_settled))

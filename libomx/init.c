@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * omx_init opens the driver for queries and checks its ABI version, omx_finalize
+ * closes it, and a child made by fork() starts without endpoints.
+ *
+ * Any thread may call the public functions.  init_lock protects what they share;
+ * it is acquired before the lock of the table of endpoints.
+ */
 #include "init.h"
 
 #include <errno.h>
@@ -6,10 +13,10 @@
 #include <stdbool.h>
 
 #include "driver.h"
+#include "endpoint_table.h"
 #include "environment.h"
 #include "error.h"
 #include "omx.h"
-#include "table.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -20,7 +27,7 @@
 
 #define API_MAJOR(api)	((api) >> 8)
 
-/* Guards the two below; taken before the table's lock. */
+/* Protects the two variables below; acquired before the table's lock. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static int control_fd = -1;		/* -1: not initialized */
 static struct omx_ioc_info driver_info;
@@ -28,18 +35,18 @@ static struct omx_ioc_info driver_info;
 static void before_fork(void)
 {
 	pthread_mutex_lock(&init_lock);
-	omx__table_before_fork();
+	omx__endpoint_table_before_fork();
 }
 
 static void after_fork(void)
 {
-	omx__table_after_fork();
+	omx__endpoint_table_after_fork();
 	pthread_mutex_unlock(&init_lock);
 }
 
 static void in_child(void)
 {
-	omx__table_in_child();
+	omx__endpoint_table_in_child();
 	if (control_fd >= 0)
 		omx__driver_close(control_fd);
 	control_fd = -1;
@@ -109,11 +116,11 @@ static omx_return_t library_finalize(void)
 {
 	omx_return_t ret = OMX_NOT_INITIALIZED;
 
-	if (omx__table_in_handler())
+	if (omx__endpoint_table_in_handler())
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	pthread_mutex_lock(&init_lock);
 	if (control_fd >= 0) {
-		omx__table_close_all();
+		omx__endpoint_table_close_all();
 		omx__driver_close(control_fd);
 		control_fd = -1;
 		ret = OMX_SUCCESS;

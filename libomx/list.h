@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Doubly linked lists of nodes that live in the objects themselves.
+ * Doubly linked lists whose nodes are embedded in the objects, as in the kernel.
+ *
+ * Every file of the library uses them, under the lock that protects the objects.
  */
 #ifndef OMX_LIST_H
 #define OMX_LIST_H
@@ -8,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Out of the way of what happens each time. */
+/* For functions that run rarely: the compiler keeps them away from the others. */
 #define cold	__attribute__((cold, noinline))
 
 struct list {
@@ -18,7 +20,7 @@ struct list {
 #define list_entry(node, type, member) \
 	((type *)((char *)(node) - offsetof(type, member)))
 
-/* The body may remove `pos`, nothing else. */
+/* The body may remove `pos` and no other node. */
 #define list_for_each(pos, tmp, head) \
 	for (pos = (head)->next, tmp = pos->next; pos != (head); \
 	     pos = tmp, tmp = pos->next)

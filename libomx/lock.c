@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads spin and sleep here when the lock is held by another thread, and are
+ * woken.  See lock.h.
+ */
 #include "lock.h"
 
 #include <limits.h>
@@ -7,14 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SPINS	100	/* about as long as a short call holds the lock */
+#define SPINS	100	/* takes about as long as a short call holds the lock */
 
-static void sleep_while(uint32_t *word, uint32_t value)
+static void futex_wait(uint32_t *word, uint32_t value)
 {
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void lock_wake_one(uint32_t *word, int how_many)
+static void futex_wake(uint32_t *word, int how_many)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, how_many, NULL, NULL, 0);
 }
@@ -36,21 +40,21 @@ void omx__lock_slowly(struct lock *lock)
 {
 	if (lock_spin(lock))
 		return;
-	/* We do not know whether others sleep: leave word at 2 in any case. */
+	/* It is unknown whether other threads sleep, so the word becomes 2 in any case. */
 	while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
-		sleep_while(&lock->word, 2);
+		futex_wait(&lock->word, 2);
 }
 
 void omx__lock_wake(struct lock *lock)
 {
-	lock_wake_one(&lock->word, 1);
+	futex_wake(&lock->word, 1);
 }
 
 void omx__lock_changed(struct lock *lock)
 {
 	__atomic_fetch_add(&lock->changes, 1, __ATOMIC_RELAXED);
 	if (lock->waiters)
-		lock_wake_one(&lock->changes, INT_MAX);
+		futex_wake(&lock->changes, INT_MAX);
 }
 
 void omx__lock_wait(struct lock *lock)
@@ -59,7 +63,7 @@ void omx__lock_wait(struct lock *lock)
 
 	lock->waiters++;
 	omx__unlock(lock);
-	sleep_while(&lock->changes, changes);
+	futex_wait(&lock->changes, changes);
 	omx__lock(lock);
 	lock->waiters--;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lock of an endpoint: taken and given back in every call, almost always
- * without contention, so it is a few instructions in line where a
- * pthread_mutex is two calls and five times as many.  Sleepers wait on the
- * word itself (futex).
+ * The lock of an endpoint is a futex with a condition variable.
+ *
+ * Every public function acquires and releases it, almost always without
+ * contention.  It takes a few inline instructions, where a pthread_mutex takes
+ * two calls and five times as many instructions.  Threads sleep in futex() on
+ * the word itself.
  */
 #ifndef OMX_LOCK_H
 #define OMX_LOCK_H
@@ -11,9 +13,9 @@
 #include <stdint.h>
 
 struct lock {
-	uint32_t word;		/* 0: free, 1: taken, 2: taken and somebody sleeps */
-	uint32_t changes;	/* for omx__lock_wait */
-	uint32_t waiters;	/* in it */
+	uint32_t word;		/* 0: free, 1: held, 2: held and threads may sleep */
+	uint32_t changes;	/* calls of omx__lock_changed */
+	uint32_t waiters;	/* threads in omx__lock_wait */
 };
 
 void omx__lock_slowly(struct lock *lock);
@@ -23,7 +25,7 @@ static inline void omx__lock(struct lock *lock)
 {
 	uint32_t word = 0;
 
-	/* Acquire: pairs with the release of the one who had it before. */
+	/* Acquire: pairs with the release in omx__unlock(). */
 	if (__builtin_expect(!__atomic_compare_exchange_n(&lock->word, &word, 1, 0,
 							  __ATOMIC_ACQUIRE,
 							  __ATOMIC_RELAXED), 0))
@@ -37,8 +39,9 @@ static inline void omx__unlock(struct lock *lock)
 }
 
 /*
- * Something that others wait for has changed; and the wait for it, without
- * the lock.  Must hold it; it returns for other reasons, too.
+ * The condition variable: omx__lock_wait() releases the lock, sleeps until a call
+ * of omx__lock_changed(), and acquires the lock again.  It may return for other
+ * reasons, so its caller checks the condition in a loop.  Must hold the lock.
  */
 void omx__lock_changed(struct lock *lock);
 void omx__lock_wait(struct lock *lock);

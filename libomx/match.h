@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Matching: which receive takes which message.  Must hold the endpoint's lock.
+ * Matching finds the receive for a message, and the message for a receive.  This
+ * header also declares what then happens to the message: delivery (deliver.c),
+ * pulling (pull.c) or the unexpected handler (handler.c).
+ *
+ * Called by progress.c for messages and by receive.c and unexpected.c for
+ * receives.  Must hold the endpoint's lock.
  */
 #ifndef OMX_MATCH_H
 #define OMX_MATCH_H
@@ -14,10 +19,10 @@
 struct arrival {
 	uint64_t match_info;
 	uint64_t length;
-	const void *data;	/* the payload of a short one */
-	uint32_t medium;	/* what to FETCH; 0: data has it, or rendezvous */
-	bool rendezvous;
-	uint32_t remote_message;	/* rendezvous: what to PULL */
+	const void *data;	/* payload of a tiny or small message, in the ring */
+	uint32_t medium;	/* number of a medium message, to FETCH it; else 0 */
+	bool rendezvous;	/* large or synchronous: only announced */
+	uint32_t remote_message;	/* rendezvous: number at the sender, to PULL it */
 };
 
 static inline bool omx__matches(uint64_t incoming, uint64_t match_info, uint64_t match_mask)
@@ -25,13 +30,13 @@ static inline bool omx__matches(uint64_t incoming, uint64_t match_info, uint64_t
 	return (incoming & match_mask) == match_info;
 }
 
-/* BAD_MATCH_MASK: nothing could ever match. */
+/* BAD_MATCH_MASK: no message could ever match. */
 static inline omx_return_t omx__match_check(uint64_t match_info, uint64_t match_mask)
 {
 	return likely(!(match_info & ~match_mask)) ? OMX_SUCCESS : OMX_BAD_MATCH_MASK;
 }
 
-/* The receive posted first that takes such a message; NULL: none does. */
+/* The receive posted first that matches; NULL: none does. */
 static inline struct omx__request *omx__match_posted(struct omx__endpoint *ep,
 						     uint64_t match_info)
 {
@@ -47,30 +52,30 @@ static inline struct omx__request *omx__match_posted(struct omx__endpoint *ep,
 	return NULL;
 }
 
-/* Fills a receive, which is in no queue any more, with a message. */
+/* Delivers a message to a receive that the caller has removed from its queue. */
 void omx__deliver(struct omx__request *req, struct partner *partner,
 		  const struct arrival *arrival);
 
-/* deliver, for a message that the sender keeps until it is pulled (pull.c). */
+/* The same for a message that the sender keeps until it is pulled. */
 void omx__pull_start(struct omx__request *req, struct partner *partner,
 		     const struct arrival *arrival);
 
-/* Tries once more to fill a receive for which resources were short. */
+/* Retry one receive, or all, for which resources were short. */
 void omx__pull_again(struct omx__request *req);
 void omx__deliver_retry(struct omx__endpoint *ep);
 
-/* Tells the sender that its message is not wanted. */
+/* Receives a message without its data, so that the sender's request ends. */
 void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,
 		       const struct arrival *arrival);
 
 /*
- * Shows a message to the unexpected handler, with the lock dropped.
- * True: it has dealt with it.
+ * Calls the unexpected handler with a message; the lock is dropped while it
+ * runs.  True: the message must be discarded.
  */
 bool omx__handler_consumes(struct omx__endpoint *ep, struct partner *partner,
 			   const struct arrival *arrival);
 
-/* FETCH into a buffer; at most its length.  0 or -errno. */
+/* Fetches a medium message into a buffer, at most its length.  0 or -errno. */
 int omx__fetch(struct omx__endpoint *ep, uint32_t message, const struct omx_buffer *buffer);
 void omx__fetch_discard(struct omx__endpoint *ep, uint32_t message);
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The pager threads and their descriptor, which may outlive the endpoint.  See
+ * pager.h.
+ *
+ * The threads and omx__pager_stop() share a struct pager, which has a lock of its
+ * own; the threads never acquire the endpoint's lock.
+ */
 #include "pager.h"
 
 #include <pthread.h>
@@ -9,25 +16,25 @@
 #include "environment.h"
 #include "thread.h"
 
-/* Threads that do not wait for a page leave at once, once they run. */
+/* How long closing waits for the threads; only one that waits for a page needs longer. */
 #define PATIENCE_NS	200000000
 #define SECOND_NS	1000000000
 
-struct thread {
+struct pager_thread {
 	struct pager *pager;
 	pthread_t id;
-	bool gone;			/* but for its return */
+	bool gone;			/* it is about to return, and uses the pager no more */
 };
 
-/* It outlives its endpoint if one of its threads does. */
+/* Outlives its endpoint if one of the threads does. */
 struct pager {
-	int fd;				/* bound to the endpoint */
-	pthread_mutex_t lock;		/* everything below */
+	int fd;				/* bound to the endpoint with OMX_IOC_PAGER */
+	pthread_mutex_t lock;		/* protects everything below */
 	pthread_cond_t left;
-	struct thread threads[OMX_PAGERS_MAX];
-	unsigned int started;		/* of those, the first ones */
-	unsigned int inside;
-	bool abandoned;			/* the last thread frees it */
+	struct pager_thread threads[OMX_PAGERS_MAX];
+	unsigned int started;		/* so many of them, in order */
+	unsigned int inside;		/* so many are not gone */
+	bool abandoned;			/* the endpoint is closed: the last thread frees it */
 };
 
 static void pager_destroy(struct pager *pager)
@@ -38,21 +45,21 @@ static void pager_destroy(struct pager *pager)
 	free(pager);
 }
 
-static bool start_thread(struct pager *pager);
+static bool pager_start_thread(struct pager *pager);
 
 static void pager_serve(struct pager *pager)
 {
 	struct omx_ioc_pager ioc = { 0 };
 
 	while (!omx__driver_ioctl(pager->fd, OMX_IOC_PAGE_IN, &ioc)) {
-		if (!start_thread(pager))
+		if (!pager_start_thread(pager))
 			ioc.flags = OMX_PAGER_ALONE;
 	}
 }
 
 static void *pager_run(void *argument)
 {
-	struct thread *thread = argument;
+	struct pager_thread *thread = argument;
 	struct pager *pager = thread->pager;
 	bool last;
 
@@ -67,13 +74,13 @@ static void *pager_run(void *argument)
 	return NULL;
 }
 
-static bool start_thread(struct pager *pager)
+static bool pager_start_thread(struct pager *pager)
 {
 	bool started = false;
 
 	pthread_mutex_lock(&pager->lock);
 	if (pager->started < OMX_PAGERS_MAX && !pager->abandoned) {
-		struct thread *thread = &pager->threads[pager->started];
+		struct pager_thread *thread = &pager->threads[pager->started];
 
 		thread->pager = pager;
 		started = !omx__thread_start(&thread->id, pager_run, thread);
@@ -115,8 +122,11 @@ void omx__pager_start(struct omx__endpoint *ep)
 	pager = pager_create();
 	if (!pager)
 		return;
-	/* First, so that no page is brought by others before the thread is there. */
-	if (omx__driver_ioctl(pager->fd, OMX_IOC_PAGER, &ioc) || !start_thread(pager)) {
+	/*
+	 * Bind first: as soon as a pager is bound, workers of the kernel get only work
+	 * that no thread has begun within 1 to 2 seconds.
+	 */
+	if (omx__driver_ioctl(pager->fd, OMX_IOC_PAGER, &ioc) || !pager_start_thread(pager)) {
 		omx__verbose("no thread to page in");
 		pager_destroy(pager);
 		return;
@@ -124,8 +134,8 @@ void omx__pager_start(struct omx__endpoint *ep)
 	ep->pager = pager;
 }
 
-/* Must hold pager->lock.  Waits for those who can leave. */
-static void wait_for_threads(struct pager *pager)
+/* Waits for the threads that do not wait for a page.  Must hold pager->lock. */
+static void pager_wait_for_threads(struct pager *pager)
 {
 	struct timespec until;
 
@@ -145,11 +155,11 @@ void omx__pager_stop(struct omx__endpoint *ep)
 
 	if (!pager)
 		return;
-	/* Others may still hold the endpoint's file: what is pending is theirs. */
+	/* Another process may still keep the endpoint's file open, so unbind from it. */
 	omx__driver_ioctl(pager->fd, OMX_IOC_PAGER, &ioc);
 	pthread_mutex_lock(&pager->lock);
-	wait_for_threads(pager);
-	/* A child of fork() has closed the file until now; its threads may free it next. */
+	pager_wait_for_threads(pager);
+	/* Until here a child made by fork() needs ep->pager to close its descriptor. */
 	ep->pager = NULL;
 	pager->abandoned = true;
 	for (i = 0; i < pager->started; i++) {

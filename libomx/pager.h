@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that bring the pages which transfers lack.
+ * Pager threads page in the memory that transfers lack.
  *
- * They are the program's own so that its NUMA policy, cpuset and control group
- * apply, and so that its death ends their waits.  The first one is started when
- * a long message is first sent or received, or memory prefetched; the driver
- * asks for more as long as all of them wait for pages.  Without them, workers
- * of the kernel do it.
+ * They are threads of the program, so that its NUMA policy, cpuset and control
+ * group apply, and so that they end with the program even while they wait for a
+ * page.  The first is started when a message is announced or pulled, a long receive
+ * is posted, or memory is prefetched without waiting for it; the driver requests
+ * more while all of them wait for pages.  Workers of the kernel page in if there
+ * are no pager threads, or if these do not run.
  */
 #ifndef OMX_PAGER_H
 #define OMX_PAGER_H
@@ -17,15 +18,15 @@
 void omx__pager_start(struct omx__endpoint *ep);
 
 /*
- * Once the endpoint's descriptor is closed, which ends the threads' work.  One
- * that waits for a page which does not come is left to itself.
+ * Ends the threads; the endpoint's descriptor is closed already.  A thread that
+ * waits for a page in vain is left behind.  Must not hold the lock.
  */
 void omx__pager_stop(struct omx__endpoint *ep);
 
-/* In a child of fork(), which has the descriptor but not the threads. */
+/* Closes the descriptor in a child made by fork(), which has no pager threads. */
 void omx__pager_orphan(struct omx__endpoint *ep);
 
-/* Must hold the lock. */
+/* Starts the first thread unless that was tried before.  Must hold the lock. */
 static inline void omx__pager_want(struct omx__endpoint *ep)
 {
 	if (unlikely(!ep->pager_settled))

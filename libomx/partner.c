@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Partners are created with their channels, found by their addresses, and lost and
+ * forgotten when their channels die.  See partner.h.
+ */
 #include "partner.h"
 
 #include <errno.h>
@@ -11,19 +15,20 @@
 #include "unexpected.h"
 
 /*
- * An address is { index, endpoint id } and { magic, generation }, 32 bits
- * each: it is looked up, never followed.
+ * An address consists of four numbers of 32 bits, { index, endpoint id } and
+ * { magic, generation }.  It contains no pointer: the partner is looked up.
  */
 #define ADDRESS_MAGIC		0x4f4d5841u
-#define DEAD_PARTNERS_MAX	256	/* remembered */
+#define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
 /*
- * More frames than that are sooner pulled than sent each by itself, where the
- * interface passes those of a pull on together (measured with veth).
+ * On boards that segment our frames in software, messages that need more frames
+ * than this are pulled, which is faster than sending them one by one (measured
+ * with veth).
  */
 #define NO_GSO_FRAMES_MAX	5
 
-static omx_endpoint_addr_t make_address(struct omx__endpoint *ep, uint32_t index)
+static omx_endpoint_addr_t partner_make_address(struct omx__endpoint *ep, uint32_t index)
 {
 	omx_endpoint_addr_t addr = { {
 		(uint64_t)ep->id << 32 | index,
@@ -49,7 +54,7 @@ omx_return_t omx__partner_by_address(struct omx__endpoint *ep, const omx_endpoin
 	return OMX_SUCCESS;
 }
 
-/* Makes a table of pointers hold at least `count` of them. */
+/* Makes room for at least `count` pointers in a table. */
 static bool partners_grow(struct partner ***table, uint32_t *room, uint32_t count)
 {
 	uint32_t wanted = *room ? *room : 16;
@@ -69,7 +74,7 @@ static bool partners_grow(struct partner ***table, uint32_t *room, uint32_t coun
 	return true;
 }
 
-static bool free_index(struct omx__endpoint *ep, uint32_t *index)
+static bool partners_find_free_index(struct omx__endpoint *ep, uint32_t *index)
 {
 	uint32_t i;
 
@@ -86,7 +91,7 @@ static struct partner *partner_create(struct omx__endpoint *ep)
 	struct partner *partner;
 	uint32_t index;
 
-	if (!free_index(ep, &index))
+	if (!partners_find_free_index(ep, &index))
 		return NULL;
 	partner = calloc(1, sizeof(*partner));
 	if (!partner)
@@ -95,7 +100,7 @@ static struct partner *partner_create(struct omx__endpoint *ep)
 	list_init(&partner->active);
 	partner->index = index;
 	partner->channel = NO_CHANNEL;
-	partner->addr = make_address(ep, index);
+	partner->addr = partner_make_address(ep, index);
 	partner->rndv_threshold = OMX_MEDIUM_MAX;
 	ep->partners[index] = partner;
 	return partner;
@@ -116,13 +121,15 @@ int omx__partner_create_self(struct omx__endpoint *ep, uint32_t session)
 	return 0;
 }
 
-static bool is_self(const struct omx__endpoint *ep, const struct omx_ioc_channel_info *info)
+static bool partner_is_self(const struct omx__endpoint *ep,
+			    const struct omx_ioc_channel_info *info)
 {
 	return ep->self->state == PARTNER_IDLE && info->mac == ep->self->mac &&
 	       info->endpoint == ep->self->endpoint;
 }
 
-static void enter_channel(struct omx__endpoint *ep, struct partner *partner, uint32_t channel)
+static void partner_enter_channel(struct omx__endpoint *ep, struct partner *partner,
+				  uint32_t channel)
 {
 	struct partner **place = &ep->channels[channel & (CHANNEL_SLOTS - 1)];
 
@@ -131,7 +138,7 @@ static void enter_channel(struct omx__endpoint *ep, struct partner *partner, uin
 	*place = partner;
 }
 
-static void leave_channel(struct omx__endpoint *ep, struct partner *partner)
+static void partner_leave_channel(struct omx__endpoint *ep, struct partner *partner)
 {
 	struct partner **place = &ep->channels[partner->channel & (CHANNEL_SLOTS - 1)];
 
@@ -141,8 +148,8 @@ static void leave_channel(struct omx__endpoint *ep, struct partner *partner)
 	partner->channel = NO_CHANNEL;
 }
 
-static uint64_t longest_eager(const struct omx__endpoint *ep,
-			      const struct omx_ioc_channel_info *info)
+static uint64_t partner_longest_eager(const struct omx__endpoint *ep,
+				      const struct omx_ioc_channel_info *info)
 {
 	uint64_t without_gso = (uint64_t)NO_GSO_FRAMES_MAX * ep->ring.kernel->kboard_mtu;
 
@@ -162,17 +169,17 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 
 	if (!partners_grow(&ep->channels, &ep->channel_room, (channel & (CHANNEL_SLOTS - 1)) + 1))
 		return NULL;
-	/* If it fails, the channel is dead already and we go by its number. */
+	/* If this fails, the channel is dead already; the number is enough then. */
 	omx__driver_ioctl(ep->fd, OMX_IOC_CHANNEL_INFO, &info);
-	partner = is_self(ep, &info) ? ep->self : partner_create(ep);
+	partner = partner_is_self(ep, &info) ? ep->self : partner_create(ep);
 	if (!partner)
 		return NULL;
 	partner->state = PARTNER_LIVE;
 	partner->mac = info.mac;
 	partner->endpoint = info.endpoint;
 	partner->session = info.session;
-	partner->rndv_threshold = longest_eager(ep, &info);
-	enter_channel(ep, partner, channel);
+	partner->rndv_threshold = partner_longest_eager(ep, &info);
+	partner_enter_channel(ep, partner, channel);
 	omx__partner_flush(ep, partner);
 	return partner;
 }
@@ -210,18 +217,12 @@ void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner)
 	}
 }
 
-static void requests_abort(struct list *requests, omx_return_t code)
-{
-	while (!list_empty(requests))
-		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
-}
-
 void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_return_t code)
 {
 	struct list *node, *next;
 
-	requests_abort(&partner->queued, code);
-	requests_abort(&partner->active, code);
+	omx__requests_abort(&partner->queued, code);
+	omx__requests_abort(&partner->active, code);
 	list_for_each(node, next, &ep->retry) {
 		struct omx__request *req = list_entry(node, struct omx__request, node);
 
@@ -230,7 +231,7 @@ void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_r
 	}
 }
 
-/* Forgets the one that has been dead for longest, unless messages of it are left. */
+/* Forgets the partners that have been dead for longest, except those that messages refer to. */
 static void partners_bury(struct omx__endpoint *ep)
 {
 	struct list *node, *next;
@@ -252,7 +253,7 @@ void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_ret
 {
 	if (!reason)
 		reason = OMX_REMOTE_ENDPOINT_CLOSED;
-	leave_channel(ep, partner);
+	partner_leave_channel(ep, partner);
 	omx__partner_abort(ep, partner, reason);
 	omx__unexpected_purge(ep, partner, reason);
 	if (partner == ep->self) {
@@ -270,7 +271,7 @@ void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
 {
 	struct omx_ioc_disconnect disconnect = { .channel = partner->channel };
 
-	/* First: of many messages none is looked for then to be withdrawn. */
+	/* Before the requests are aborted: then none has to be withdrawn one by one. */
 	if (partner->state == PARTNER_LIVE)
 		omx__driver_ioctl(ep->fd, OMX_IOC_DISCONNECT, &disconnect);
 	omx__partner_abort(ep, partner, OMX_MESSAGE_ABORTED);
@@ -282,6 +283,6 @@ void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner)
 		ep->dead_partner_count--;
 		partner_destroy(ep, partner);
 	} else {
-		partner->addr = make_address(ep, partner->index);
+		partner->addr = partner_make_address(ep, partner->index);
 	}
 }

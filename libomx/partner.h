@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Partners: the endpoints that an endpoint talks with.  One lives as long as
- * its channel in the driver, and (dead) a while longer so that its address
- * still explains itself.  Must hold the endpoint's lock.
+ * A partner is an endpoint of a peer that an endpoint communicates with.  It
+ * exists as long as its channel in the driver, and as a dead partner for some
+ * time afterwards, so that calls with its address can return the reason.
+ *
+ * Must hold the endpoint's lock.
  */
 #ifndef OMX_PARTNER_H
 #define OMX_PARTNER_H
@@ -18,13 +20,14 @@ struct omx__request;
 #define NO_CHANNEL	0xffffffffu
 
 /*
- * Numbers of channels, which count up, are hashed by their low bits.  As many as
- * an endpoint may have channels: the driver gives no two live ones with the same.
+ * Partners are found by the low bits of their channel's number.  There are as many
+ * slots as an endpoint may have channels: the driver never gives two live
+ * channels the same low bits.
  */
 #define CHANNEL_SLOTS	8192u
 
 enum partner_state {
-	PARTNER_IDLE,	/* ourselves, before the first message */
+	PARTNER_IDLE,	/* the endpoint itself, before its first message to itself */
 	PARTNER_LIVE,
 	PARTNER_DEAD,
 };
@@ -36,9 +39,9 @@ struct partner {
 	uint64_t rndv_threshold;	/* longest eager message */
 	omx_endpoint_addr_t addr;
 	uint32_t channel;
-	struct partner *next;		/* whose channel's number ends in the same bits */
+	struct partner *next;		/* in the same slot */
 	uint32_t index;		/* in ep->partners */
-	uint32_t messages;	/* unexpected ones that point here */
+	uint32_t messages;	/* unexpected messages that point to this partner */
 	uint8_t state;
 	omx_return_t reason;	/* DEAD: why */
 	uint64_t mac;
@@ -47,31 +50,31 @@ struct partner {
 	void *context;
 };
 
-/* What the endpoint itself is to itself.  0 or -errno. */
+/* Creates the partner that is the endpoint itself.  0 or -errno. */
 int omx__partner_create_self(struct omx__endpoint *ep, uint32_t session);
 
 /*
- * The partner that addr means; REMOTE_ENDPOINT_BAD_ID: none;
- * REMOTE_ENDPOINT_BAD_SESSION: not any more.
+ * Finds the partner with this address.  REMOTE_ENDPOINT_BAD_ID: it is no address;
+ * REMOTE_ENDPOINT_BAD_SESSION: it is not valid any more.
  */
 omx_return_t omx__partner_by_address(struct omx__endpoint *ep, const omx_endpoint_addr_t *addr,
 				     struct partner **partner);
 
-/* The partner of a channel, made known if it is new.  NULL: out of memory. */
+/* Creates the partner of a new channel.  NULL: out of memory. */
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel);
 
-/* Hands queued sends to the driver until it takes no more. */
+/* Submits queued sends until the driver accepts no more. */
 void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner);
 
-/* Ends its requests. */
+/* Ends all requests of the partner. */
 void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_return_t code);
 
-/* Its channel is lost. */
+/* The channel of the partner is lost. */
 void omx__partner_die(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason);
 
 /*
- * The program's wish: ends its requests, makes its address invalid.  If the
- * peer goes on sending, it appears with another one.
+ * The program disconnects: ends the requests of the partner and makes its address
+ * invalid.  If the peer continues to send, it appears with another address.
  */
 void omx__partner_disconnect(struct omx__endpoint *ep, struct partner *partner);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The handlers of events, by type, and the loop that calls them for the events in
+ * the ring.  See progress.h.
+ */
 #include "progress.h"
 
 #include "driver.h"
@@ -11,13 +15,13 @@
 #include "unexpected.h"
 
 /*
- * Handlers of the events.  False: the event cannot be handled now, it stays
- * in the ring.
+ * Handles one event.  False: that is not possible now, so the event and those
+ * behind it stay in the ring.
  */
 typedef bool (*event_handler)(struct omx__endpoint *ep, const struct omx_event *event,
 			      uint32_t slots);
 
-static struct partner *partner_of(struct omx__endpoint *ep, uint32_t channel)
+static struct partner *channel_partner(struct omx__endpoint *ep, uint32_t channel)
 {
 	struct partner *partner = omx__partner_of(ep, channel);
 
@@ -33,33 +37,33 @@ static void arrival_discard(struct omx__endpoint *ep, struct partner *partner,
 		omx__fetch_discard(ep, arrival->medium);
 }
 
-static bool queue_unexpected(struct omx__endpoint *ep, struct partner *partner,
-			     const struct arrival *arrival)
+static bool arrival_queue_unexpected(struct omx__endpoint *ep, struct partner *partner,
+				     const struct arrival *arrival)
 {
 	bool queued = omx__unexpected_add(ep, partner, arrival);
 
-	/* If it has to come again, the handler has seen it already. */
+	/* If the message stays in the ring, the handler must not be called for it again. */
 	ep->shown = !queued && ep->handler;
 	return queued;
 }
 
-/* No receive is posted for it. */
+/* No posted receive matches the message. */
 static cold bool arrival_receive_unexpected(struct omx__endpoint *ep, struct partner *partner,
-			    const struct arrival *arrival)
+					    const struct arrival *arrival)
 {
 	struct omx__request *req;
 
 	if (!ep->handler || ep->shown)
-		return queue_unexpected(ep, partner, arrival);
+		return arrival_queue_unexpected(ep, partner, arrival);
 
 	if (omx__handler_consumes(ep, partner, arrival)) {
 		arrival_discard(ep, partner, arrival);
 		return true;
 	}
-	/* The lock was dropped: a receive may have been posted for it. */
+	/* The lock was dropped: a receive that matches may have been posted. */
 	req = omx__match_posted(ep, arrival->match_info);
 	if (!req)
-		return queue_unexpected(ep, partner, arrival);
+		return arrival_queue_unexpected(ep, partner, arrival);
 	list_remove(&req->node);
 	omx__deliver(req, partner, arrival);
 	return true;
@@ -68,7 +72,7 @@ static cold bool arrival_receive_unexpected(struct omx__endpoint *ep, struct par
 static bool arrival_receive(struct omx__endpoint *ep, const struct omx_event *event,
 			    const struct arrival *arrival)
 {
-	struct partner *partner = partner_of(ep, event->channel);
+	struct partner *partner = channel_partner(ep, event->channel);
 	struct omx__request *req;
 
 	if (unlikely(!partner))
@@ -87,7 +91,7 @@ static bool on_skip(struct omx__endpoint *ep, const struct omx_event *event, uin
 	return true;
 }
 
-/* No eager message is longer than its class allows, whatever the event says. */
+/* The length in the event is not trusted: a message is no longer than its class allows. */
 static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	struct arrival arrival = {
@@ -124,14 +128,14 @@ static bool on_rndv(struct omx__endpoint *ep, const struct omx_event *event, uin
 	return arrival_receive(ep, event, &arrival);
 }
 
-/* code SUCCESS: partner is who answered. */
-static void finish_connect(struct omx__endpoint *ep, struct omx__request *req,
+/* code SUCCESS: partner is the one that was connected. */
+static void connect_finish(struct omx__endpoint *ep, struct omx__request *req,
 			   struct partner *partner, omx_return_t code)
 {
 	if (partner)
 		req->status.addr = partner->addr;
 	else if (req->partner)
-		/* Not even we can be reached: what waits for that has to end. */
+		/* The endpoint cannot connect to itself: end what is queued for that. */
 		omx__partner_abort(ep, req->partner, code);
 	list_remove(&req->node);
 	omx__request_done(req, code);
@@ -144,12 +148,12 @@ static bool on_connected(struct omx__endpoint *ep, const struct omx_event *event
 
 	(void)slots;
 	if (event->status == OMX_STATUS_OK) {
-		partner = partner_of(ep, event->channel);
+		partner = channel_partner(ep, event->channel);
 		if (!partner)
 			return false;
 	}
 	if (req && req->type == REQUEST_CONNECT)
-		finish_connect(ep, req, partner, omx__error_from_status(event->status));
+		connect_finish(ep, req, partner, omx__error_from_status(event->status));
 	return true;
 }
 
@@ -203,7 +207,7 @@ static bool on_channel_dead(struct omx__endpoint *ep, const struct omx_event *ev
 	(void)slots;
 	if (partner)
 		omx__partner_die(ep, partner, omx__error_from_status(event->status));
-	/* Nothing of ours names the channel any more: the driver may reuse the number. */
+	/* Nothing refers to the channel any more, so the driver may free its number. */
 	omx__driver_ioctl(ep->fd, OMX_IOC_DISCONNECT, &disconnect);
 	return true;
 }
@@ -234,10 +238,10 @@ static const event_handler handlers[] = {
 	[OMX_EVENT_BOARD] = on_board,
 };
 
-/* Events of a newer driver are passed over. */
+/* Skips events of types that only a newer driver has. */
 static bool event_handle(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
-	/* The one that latency is made of need not be looked up. */
+	/* The event of small messages is not looked up, to keep their latency low. */
 	if (likely(event->type == OMX_EVENT_RECV))
 		return on_recv(ep, event, slots);
 	if (unlikely(event->type >= sizeof(handlers) / sizeof(handlers[0])))
@@ -256,7 +260,7 @@ static void events_consume(struct omx__endpoint *ep, uint32_t khead)
 			break;
 		}
 		ep->ring.head += slots;
-		/* The handler may have taken long: much can have happened meanwhile. */
+		/* The unexpected handler may have run, and the lock was dropped then. */
 		if (unlikely(ep->paused || ep->state != ENDPOINT_OPEN))
 			break;
 	}
@@ -265,7 +269,7 @@ static void events_consume(struct omx__endpoint *ep, uint32_t khead)
 		omx__ring_release(&ep->ring, ep->fd, ep->ring.head);
 }
 
-/* Tries again what failed for lack of resources. */
+/* Retries what failed for lack of resources. */
 static cold void progress_retry(struct omx__endpoint *ep)
 {
 	uint32_t i;
@@ -286,7 +290,7 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 		progress_retry(ep);
 	if (unlikely(!list_empty(&ep->timers)))
 		omx__timers_expire(ep);
-	/* More than the ring holds cannot be in it. */
+	/* No more events than slots can be in the ring; do not trust khead otherwise. */
 	if (khead - ep->ring.head <= ep->ring.slot_count)
 		events_consume(ep, khead);
 	if (unlikely(omx__ring_backlogged(&ep->ring)))

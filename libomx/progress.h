@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Progress: the events in the ring are handled.  Must hold the endpoint's
- * lock; it is dropped if the unexpected handler has to run.
+ * Making progress means to handle the events in the ring, to retry what lacked
+ * resources, and to end requests whose time is over.
+ *
+ * Most public functions do it, and so does the helper thread.  Must hold the
+ * endpoint's lock, which is dropped if the unexpected handler has to run.
  */
 #ifndef OMX_PROGRESS_H
 #define OMX_PROGRESS_H
@@ -11,7 +14,7 @@
 /* The part of progress that is not inline. */
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead);
 
-/* The same by a thread that the program knows nothing of. */
+/* The same for the helper thread: poll() must report the events that it consumes. */
 void omx__progress_unseen(struct omx__endpoint *ep);
 
 static inline void omx__progress(struct omx__endpoint *ep)

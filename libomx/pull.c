@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Large and synchronous messages, at the receiver: the data is pulled out of
- * the sender's memory into ours, by the driver.
+ * Large and synchronous messages are received by pulling.  OMX_IOC_PULL makes the
+ * driver transfer the data from the sender's memory to the receive's buffer and
+ * notify the sender.  OMX_EVENT_PULL_DONE ends the receive (progress.c).
+ *
+ * Called by deliver.c and progress.c.  Must hold the endpoint's lock.
  */
 #include <errno.h>
 
@@ -10,7 +13,7 @@
 #include "pager.h"
 #include "region.h"
 
-/* length 0: nothing is fetched, for this reason. */
+/* length 0: nothing is pulled, and `status` tells the sender why. */
 static int pull_send(struct omx__request *req, uint64_t length, enum omx_status status)
 {
 	struct omx_ioc_pull pull = {
@@ -30,8 +33,8 @@ static int pull_send(struct omx__request *req, uint64_t length, enum omx_status 
 	return omx__region_ioctl(req->ep, OMX_IOC_PULL, &pull);
 }
 
-/* Nothing to transfer: the sender is told, which is all. */
-static int submit_empty(struct omx__request *req)
+/* There is nothing to transfer: only notify the sender. */
+static int pull_submit_empty(struct omx__request *req)
 {
 	int err = pull_send(req, 0, OMX_STATUS_OK);
 
@@ -42,14 +45,14 @@ static int submit_empty(struct omx__request *req)
 	return 0;
 }
 
-/* 0: it is active or done already; -errno: it is in no queue. */
+/* 0: the request is active or done; -errno: it is in no queue. */
 static int pull_submit(struct omx__request *req)
 {
 	uint64_t length = req->buffer.abi.length;
 	int err;
 
 	if (!length)
-		return submit_empty(req);
+		return pull_submit_empty(req);
 	err = omx__region_get(req, OMX_REGION_WRITE);
 	if (err)
 		return err;
@@ -62,7 +65,7 @@ static int pull_submit(struct omx__request *req)
 	return 0;
 }
 
-/* What the sender is told. */
+/* The status that the sender is notified of. */
 static enum omx_status pull_reason(int err)
 {
 	if (err == -ENOMEM || err == -ENOSPC)
@@ -70,7 +73,7 @@ static enum omx_status pull_reason(int err)
 	return err == -EFAULT ? OMX_STATUS_FAULT : OMX_STATUS_ABORTED;
 }
 
-/* Can it succeed later? */
+/* Can the pull succeed later? */
 static bool pull_is_transient(struct omx__request *req, int err)
 {
 	if (err == -EAGAIN || err == -EBUSY)
@@ -90,7 +93,7 @@ static void pull_start(struct omx__request *req)
 		list_append(&ep->retry, &req->node);
 		omx__stall(ep);
 	} else if (err == -ENOTCONN) {
-		/* OMX_EVENT_CHANNEL_DEAD is on its way and ends it. */
+		/* OMX_EVENT_CHANNEL_DEAD, which is not handled yet, will end the request. */
 		req->state = REQUEST_ACTIVE;
 		list_append(&req->partner->active, &req->node);
 	} else {
@@ -107,7 +110,7 @@ void omx__pull_start(struct omx__request *req, struct partner *partner,
 	req->partner = partner;
 	req->rendezvous = true;
 	req->remote_message = arrival->remote_message;
-	req->status.xfer_length = 0;	/* in case that it is aborted */
+	req->status.xfer_length = 0;	/* in case the request is aborted */
 	omx__buffer_clip(&req->buffer, arrival->length);
 	pull_start(req);
 }
@@ -117,9 +120,9 @@ void omx__pull_again(struct omx__request *req)
 	pull_start(req);
 }
 
-/* Without a request, which is needed only to try again. */
-static cold void discard_at_once(struct omx__endpoint *ep, struct partner *partner,
-				 const struct arrival *arrival)
+/* Makes no request, because one is needed only to retry. */
+static cold void pull_discard_at_once(struct omx__endpoint *ep, struct partner *partner,
+				      const struct arrival *arrival)
 {
 	struct omx__request req = {
 		.ep = ep,
@@ -137,7 +140,7 @@ void omx__pull_discard(struct omx__endpoint *ep, struct partner *partner,
 	struct omx__request *req = omx__request_alloc(ep, REQUEST_RECV, NULL);
 
 	if (!req) {
-		discard_at_once(ep, partner, arrival);
+		pull_discard_at_once(ep, partner, arrival);
 		return;
 	}
 	req->zombie = true;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The region cache is a hash table of regions by their memory, with a list of the
+ * idle ones in the order of their last use.  See regcache.h.
+ */
 #include "regcache.h"
 
 #include <errno.h>
@@ -14,52 +18,13 @@
 
 struct regcache {
 	struct region *buckets[BUCKETS];
-	struct list idle;	/* the one used last is the last */
+	struct list idle;	/* least recently used first */
 	struct list doomed;
-	uint64_t count;		/* of all that can be found */
+	uint64_t count;		/* of all regions in the buckets */
 	uint64_t bytes;
 };
 
-/* ---- regions ---------------------------------------------------------------- */
-
-static const struct omx_segment *segments_of(const struct omx_buffer *buffer)
-{
-	return (const struct omx_segment *)(uintptr_t)buffer->address;
-}
-
-int omx__region_make(struct omx__endpoint *ep, const struct omx_buffer *buffer,
-		     uint32_t flags, struct region **made)
-{
-	size_t size = buffer->segment_count * sizeof(struct omx_segment);
-	struct region *region = calloc(1, sizeof(*region) + size);
-	struct omx_ioc_region ioc = { .buffer = *buffer, .flags = flags };
-	int err;
-
-	if (!region)
-		return -ENOMEM;
-	err = omx__region_ioctl(ep, OMX_IOC_REGION_CREATE, &ioc);
-	if (err) {
-		free(region);
-		return err;
-	}
-	region->number = ioc.region;
-	region->flags = flags;
-	region->buffer = *buffer;
-	if (size) {
-		memcpy(region->segments, segments_of(buffer), size);
-		region->buffer.address = (uintptr_t)region->segments;
-	}
-	*made = region;
-	return 0;
-}
-
-void omx__region_free(struct omx__endpoint *ep, struct region *region)
-{
-	omx__region_destroy(ep, region->number);
-	free(region);
-}
-
-/* ---- finding them -------------------------------------------------------------- */
+/* ---- the hash table ------------------------------------------------------------ */
 
 static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
@@ -69,7 +34,7 @@ static uint64_t hash_mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct omx_buffer *buffer, uint32_t flags)
 {
-	const struct omx_segment *segments = segments_of(buffer);
+	const struct omx_segment *segments = omx__buffer_segments(buffer);
 	uint64_t hash = hash_mix(flags, buffer->length);
 	uint32_t i;
 
@@ -86,7 +51,7 @@ static bool same_memory(const struct omx_buffer *a, const struct omx_buffer *b)
 		return false;
 	if (!a->segment_count)
 		return a->address == b->address;
-	return !memcmp(segments_of(a), segments_of(b),
+	return !memcmp(omx__buffer_segments(a), omx__buffer_segments(b),
 		       a->segment_count * sizeof(struct omx_segment));
 }
 
@@ -157,7 +122,8 @@ static bool regcache_fits(const struct regcache *cache, uint64_t length)
 	       cache->bytes <= omx__settings.rcache_bytes - length;
 }
 
-static bool regcache_make_room(struct omx__endpoint *ep, const struct regcache *cache, uint64_t length)
+static bool regcache_make_room(struct omx__endpoint *ep, const struct regcache *cache,
+			       uint64_t length)
 {
 	if (length > omx__settings.rcache_bytes)
 		return false;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The memory of large messages, as the driver is told of it.
+ * A region is memory of large messages as the driver knows it.  A request has one
+ * from the time when it is submitted until it ends.  There are four kinds:
  *
  *   buffer and mode                    region of the request
  *   contiguous, auto or unpinned       OMX_REGION_IMPLICIT: nothing is declared
- *   of omx_region_isend or _irecv      the program's (declare.c), req->kept
+ *   of omx_region_isend or _irecv      the program's region, req->kept
  *   others                             a cached one (regcache.c), req->kept
  *   others, if not to be cached        its own, req->kept is NULL
  *
@@ -17,7 +18,25 @@
 
 #include "driver.h"
 #include "endpoint.h"
-#include "regcache.h"
+
+/* A region that may outlive its request: declared by the program, or cached. */
+struct region {
+	struct list node;	/* cached: in the list of idle or doomed ones, unless in use */
+	struct region *next;	/* in the same bucket of the cache */
+	uint64_t hash;
+	uintptr_t handle;	/* by which the program knows it; 0: it is cached */
+	uint32_t users;		/* number of requests */
+	uint32_t number;	/* in the driver */
+	uint32_t flags;		/* access and mode */
+	bool doomed;		/* cannot be found any more; freed with its last user */
+	struct omx_buffer buffer;
+	struct omx_segment segments[];
+};
+
+/* Declares memory to the driver, and undoes that.  0 or -errno. */
+int omx__region_make(struct omx__endpoint *ep, const struct omx_buffer *buffer,
+		     uint32_t flags, struct region **made);
+void omx__region_free(struct omx__endpoint *ep, struct region *region);
 
 static inline bool omx__memory_mode_valid(uint32_t mode)
 {
@@ -31,9 +50,8 @@ int omx__region_ioctl_again(struct omx__endpoint *ep, unsigned long command, voi
 			    int err);
 
 /*
- * Gives the memory of a request to the network, and takes it back from a
- * driver that has finished with it or never had it.  0 or -errno.  A request
- * that had to wait has its region already.
+ * Gives a request its region.  A request that had to wait may have one already.
+ * 0 or -errno.
  */
 static inline int omx__region_get(struct omx__request *req, uint32_t access)
 {
@@ -46,6 +64,7 @@ static inline int omx__region_get(struct omx__request *req, uint32_t access)
 	return 0;
 }
 
+/* The driver has finished with the region, or has not seen the request at all. */
 static inline void omx__region_put(struct omx__request *req)
 {
 	if (likely(req->region == OMX_REGION_IMPLICIT)) {
@@ -56,16 +75,16 @@ static inline void omx__region_put(struct omx__request *req)
 	}
 }
 
-/* Takes it back from a driver that may be at it still. */
+/* The driver may still be using the region: make it stop. */
 void omx__region_withdraw(struct omx__request *req);
 
-/* Where it is, for the ioctls. */
+/* The address that the ioctls take beside the region. */
 static inline uint64_t omx__region_address(const struct omx__request *req)
 {
 	return likely(req->region == OMX_REGION_IMPLICIT) ? req->buffer.abi.address : 0;
 }
 
-/* An ioctl that may fail for what idle regions occupy. */
+/* An ioctl that is tried again, without idle regions, if it fails for lack of resources. */
 static inline int omx__region_ioctl(struct omx__endpoint *ep, unsigned long command,
 				    void *argument)
 {
@@ -77,19 +96,20 @@ static inline int omx__region_ioctl(struct omx__endpoint *ep, unsigned long comm
 void omx__region_destroy(struct omx__endpoint *ep, uint32_t number);
 
 /*
- * Was it for lack of what comes back when other requests of ours end?  What
- * the program has declared does not.  It gives up a region of its own.
+ * Did a request fail for lack of resources that are freed when other requests
+ * of this endpoint end?  (Regions that the program has declared are not freed
+ * then.)  The request gives up its own region, if it has one.
  */
 bool omx__region_shortage(struct omx__request *req, int err);
 
 /*
- * The program's region with this handle, for the first `length` bytes of a
- * request.  BAD_REQUEST, SEGMENTS_BAD_COUNT, NO_SYSTEM_RESOURCES.
+ * Makes the first `length` bytes of the program's region with this handle the
+ * memory of a request.  BAD_REQUEST, SEGMENTS_BAD_COUNT, NO_SYSTEM_RESOURCES.
  */
 omx_return_t omx__region_use(struct omx__request *req, uintptr_t handle, uint64_t length,
 			     uint32_t access);
 
-/* Memory only. */
+/* Frees the library's memory only: the driver has freed its part already. */
 void omx__regions_free_all(struct omx__endpoint *ep);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Requests are allocated in slabs, end, and are handed to the program.  See
+ * request.h.
+ */
 #include "request.h"
 
 #include <stdlib.h>
@@ -9,25 +13,25 @@
 
 static cold bool request_slab_add(struct omx__endpoint *ep)
 {
-	uint32_t chunks = ep->request_count / REQUESTS_PER_SLAB;
+	uint32_t slabs = ep->request_count / REQUESTS_PER_SLAB;
 	struct omx__request **table;
-	struct omx__request *chunk;
+	struct omx__request *slab;
 	uint32_t i;
 
-	table = realloc(ep->request_slabs, (chunks + 1) * sizeof(*table));
+	table = realloc(ep->request_slabs, (slabs + 1) * sizeof(*table));
 	if (!table)
 		return false;
 	ep->request_slabs = table;
-	chunk = calloc(REQUESTS_PER_SLAB, sizeof(*chunk));
-	if (!chunk)
+	slab = calloc(REQUESTS_PER_SLAB, sizeof(*slab));
+	if (!slab)
 		return false;
 
-	table[chunks] = chunk;
+	table[slabs] = slab;
 	for (i = 0; i < REQUESTS_PER_SLAB; i++) {
-		chunk[i].ep = ep;
-		chunk[i].index = ep->request_count++;
-		chunk[i].generation = 1;
-		list_append(&ep->free_requests, &chunk[i].node);
+		slab[i].ep = ep;
+		slab[i].index = ep->request_count++;
+		slab[i].generation = 1;
+		list_append(&ep->free_requests, &slab[i].node);
 	}
 	return true;
 }
@@ -39,7 +43,7 @@ struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_t
 
 	if (unlikely(list_empty(&ep->free_requests)) && !request_slab_add(ep))
 		return NULL;
-	/* The one freed last is the one in the cache. */
+	/* The request that was freed last is most likely in the processor's cache. */
 	req = list_entry(ep->free_requests.prev, struct omx__request, node);
 	list_remove(&req->node);
 	req->type = (uint8_t)type;
@@ -122,6 +126,12 @@ void omx__request_abort(struct omx__request *req, omx_return_t code)
 	if (req->ep->sleepers && !req->ep->consuming)
 		req->ep->wake = true;
 	omx__request_done(req, code);
+}
+
+void omx__requests_abort(struct list *requests, omx_return_t code)
+{
+	while (!list_empty(requests))
+		omx__request_abort(list_entry(requests->next, struct omx__request, node), code);
 }
 
 void omx__request_drop(struct omx__request *req)

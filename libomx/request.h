@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests: from a free list of the endpoint, through one queue per state,
- * to the queue of those done, and back.  Must hold the endpoint's lock.
+ * A request is a send, receive or connect of the program.  It moves from a free
+ * list of the endpoint through one queue per state to the queue of completed
+ * requests, and back to the free list.
+ *
+ * Every file that sends, receives or connects uses it.  Must hold the endpoint's
+ * lock.
  */
 #ifndef OMX_REQUEST_H
 #define OMX_REQUEST_H
@@ -26,10 +30,10 @@ enum request_type {
  *   state            `node` is in
  *   FREE             ep->free_requests
  *   POSTED           posted receives of its context id
- *   QUEUED           partner->queued: a send waits for room or for its turn
- *   RETRY            ep->retry: a receive is not filled yet for lack of resources
- *   ACTIVE           partner->active, connects ep->connecting: the driver has it
- *   DONE             ep->done; internal requests: in no list
+ *   QUEUED           partner->queued: a send waits for room or for earlier sends
+ *   RETRY            ep->retry: a receive has matched but lacks resources
+ *   ACTIVE           partner->active, or ep->connecting: the driver has it
+ *   DONE             ep->done; internal requests: no list
  */
 enum request_state {
 	REQUEST_FREE,
@@ -49,20 +53,20 @@ struct omx__request {
 
 	uint8_t type;
 	uint8_t state;
-	bool zombie;		/* nobody waits for its end */
-	bool internal;		/* of a blocking call: never seen by peek and the like */
-	bool rendezvous;	/* the receiver pulls it */
-	bool bound;		/* a deadline or a declared region may have to be given up */
+	bool zombie;		/* the program does not wait for its end */
+	bool internal;		/* of a blocking call: the program never sees it */
+	bool rendezvous;	/* the message is pulled */
+	bool bound;		/* it may have a deadline or a region of the program */
 	uint8_t memory;		/* enum omx_memory */
 	uint32_t index;		/* in the endpoint's table */
-	uint32_t generation;	/* counts its lives: tells late answers from its own */
+	uint32_t generation;	/* incremented when freed: cookies of before are stale */
 
-	uint64_t match_info;	/* receive: what it asks for */
+	uint64_t match_info;	/* receive: what it matches */
 	uint64_t match_mask;
 	struct buffer buffer;
-	uint32_t region;	/* ours while the driver has it; 0: none; see region.h */
-	uint32_t remote_message;	/* what is pulled or fetched */
-	struct region *kept;	/* what `region` is of; NULL: of nothing that outlives it */
+	uint32_t region;	/* its number in the driver; 0: none; see region.h */
+	uint32_t remote_message;	/* number of the message to pull or fetch */
+	struct region *kept;	/* the region, if it outlives the request; else NULL */
 	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
@@ -74,35 +78,38 @@ struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_t
 void omx__request_free(struct omx__request *req);
 void omx__requests_free_all(struct omx__endpoint *ep);
 
-/* Is this a request that the program may ask about? */
+/* Is this a request of the endpoint that the program may refer to? */
 static inline bool omx__request_valid(const struct omx__endpoint *ep,
 				      const struct omx__request *req)
 {
 	return req && req->ep == ep && req->state != REQUEST_FREE && !req->zombie;
 }
 
-/* What the driver gives back in its answers. */
+/* What the driver returns in events about the request. */
 static inline uint64_t omx__request_cookie(const struct omx__request *req)
 {
 	return (uint64_t)req->generation << 32 | req->index;
 }
 
-/* NULL: it has ended meanwhile. */
+/* The active request with this cookie; NULL: it has ended already. */
 struct omx__request *omx__request_by_cookie(struct omx__endpoint *ep, uint64_t cookie);
 
 /*
- * Ends a request that is in no queue: it is queued as done, or freed if
- * nobody waits for it.  Lengths are in its status already.
+ * Ends a request that is in no queue: it is queued as done, or freed if the
+ * program does not wait for it.  The caller has set the lengths in its status.
  */
 void omx__request_done(struct omx__request *req, omx_return_t code);
 
-/* Takes it out of the queue of its state, takes its memory back, and ends it. */
+/* Removes a request from its queue, withdraws its memory from the driver, and ends it. */
 void omx__request_abort(struct omx__request *req, omx_return_t code);
 
-/* The same, and frees it. */
+/* Aborts a request, which nobody tests any more, and frees it. */
 void omx__request_drop(struct omx__request *req);
 
-/* Hands the end of a request to the program and frees it. */
+/* Aborts every request in a queue. */
+void omx__requests_abort(struct list *requests, omx_return_t code);
+
+/* Copies the status of a completed request for the program and frees the request. */
 void omx__request_take(struct omx__request *req, omx_status_t *status);
 
 #endif

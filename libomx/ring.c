@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The event ring is mapped, and its slots are given back to the driver.  See
+ * ring.h.
+ */
 #include "ring.h"
 
 #include <errno.h>
@@ -55,9 +59,9 @@ void omx__ring_release(struct ring *ring, int fd, uint32_t tail)
 	/* Release: pairs with the driver's acquire before it writes the slots again. */
 	__atomic_store_n(&ring->user->utail, tail, __ATOMIC_RELEASE);
 	/*
-	 * Room first, then the question whether anybody waits for it.  Pairs
-	 * with the driver's full barrier between setting kbacklog and looking
-	 * at utail once more: one of the two sees the other.
+	 * Store utail before loading kbacklog.  Pairs with the driver's full
+	 * barrier between setting kbacklog and loading utail again: at least one
+	 * of the two sees the other's store.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(omx__ring_backlogged(ring), 0))

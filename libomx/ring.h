@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The event ring that the driver fills and the library empties.
+ * The event ring is mapped memory, in which the driver writes events and the
+ * library consumes them.
  *
- * Single consumer: all of it is used with the endpoint's lock held.  What is
- * read from the ring is masked or bounded before it is used as an index.
+ * Called by progress.c, and by wait.c and helper.c for the words that they sleep
+ * on.  There is a single consumer: must hold the endpoint's lock.  What is read
+ * from the ring is masked or bounded before it is used as an index.
  */
 #ifndef OMX_RING_H
 #define OMX_RING_H
@@ -20,11 +22,11 @@ struct ring {
 	struct omx_ring_user *user;
 	uint32_t slot_count;	/* a power of two */
 	uint32_t head;		/* first slot not handled yet */
-	uint32_t released;	/* utail as published */
+	uint32_t released;	/* utail as last stored */
 	uint32_t kicked;	/* `released` at the last KICK */
-	uint32_t page;		/* size of one */
-	bool unseen;		/* uunseen as published */
-	bool announce;		/* uannounce as published */
+	uint32_t page;		/* size of a page */
+	bool unseen;		/* uunseen as last stored */
+	bool announce;		/* uannounce as last stored */
 };
 
 /* 0 or -errno. */
@@ -54,7 +56,7 @@ static inline const struct omx_event *omx__ring_event(const struct ring *ring, u
 		(size_t)(position & (ring->slot_count - 1)) * OMX_SLOT_SIZE);
 }
 
-/* Slots of the entry at head; at least one, none behind khead nor the ring's end. */
+/* Slots of the event at head: at least one, and none behind khead or the ring's end. */
 static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead)
 {
 	uint32_t slots = omx__ring_event(ring, ring->head)->slots;
@@ -69,28 +71,28 @@ static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t k
 	return slots < to_end ? slots : to_end;
 }
 
-/* Gives the slots before `tail` back to the driver; there are some. */
+/* Gives the slots before `tail` back to the driver; there must be some. */
 void omx__ring_release(struct ring *ring, int fd, uint32_t tail);
 
-/* Has the program heard of all that was handled?  poll() goes by it. */
+/* Have events been handled that the program does not know of?  poll() reports it. */
 static inline void omx__ring_set_unseen(struct ring *ring, bool unseen)
 {
 	ring->unseen = unseen;
-	/* The release of the tail that follows makes it visible first. */
+	/* The release store of utail, which follows, makes this visible before it. */
 	__atomic_store_n(&ring->user->uunseen, unseen, __ATOMIC_RELAXED);
 }
 
-/* Are the peers to announce messages instead of sending their data? */
+/* Must peers announce all messages instead of sending their data? */
 static inline void omx__ring_set_announce(struct ring *ring, bool announce)
 {
 	ring->announce = announce;
-	/* A hint that the next packet to each peer carries: nothing is ordered by it. */
+	/* A hint, which the next packet to each peer carries: it needs no ordering. */
 	__atomic_store_n(&ring->user->uannounce,
 			 OMX_ANNOUNCE_OWN | (announce ? OMX_ANNOUNCE_PEERS : 0),
 			 __ATOMIC_RELAXED);
 }
 
-/* Asks the driver for what did not fit, once for each time that room was made. */
+/* Makes the driver deliver what did not fit; does nothing if no slots were freed since. */
 void omx__ring_kick(struct ring *ring, int fd);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sending.  Must hold the endpoint's lock.
+ * Sending as partner.c uses it, which keeps queued sends.  See send.c.
+ *
+ * Must hold the endpoint's lock.
  */
 #ifndef OMX_SEND_H
 #define OMX_SEND_H
@@ -10,15 +12,8 @@
 #include "endpoint.h"
 
 /*
- * Hand a request, which is in no queue, to the driver.  0: it is done or
- * active; -errno: nothing has happened.
- */
-int omx__send_eager(struct omx__request *req);
-int omx__send_rendezvous(struct omx__request *req);
-
-/*
- * Sends a request just taken from the front of its partner's queue.  False:
- * it is there again, for lack of room or resources.
+ * Submits a send that the caller has removed from the front of its partner's
+ * queue.  False: it is at the front again, for lack of room or resources.
  */
 bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req);
 

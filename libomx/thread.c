@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Starting threads with enough stack and without signals.  See thread.h.
+ */
 #define _GNU_SOURCE	/* dl_iterate_phdr */
 #include "thread.h"
 
 #include <link.h>
 #include <signal.h>
 
-/* Mostly untouched, but locked into memory after mlockall(MCL_FUTURE). */
+/* Small, because mlockall(MCL_FUTURE) locks all of it into memory. */
 #define STACK_SIZE	(256 * 1024)
 
-static int add_thread_local(struct dl_phdr_info *object, size_t size, void *total)
+static int thread_add_local_data(struct dl_phdr_info *object, size_t size, void *total)
 {
 	int i;
 
@@ -23,19 +26,19 @@ static int add_thread_local(struct dl_phdr_info *object, size_t size, void *tota
 }
 
 /*
- * The C library takes static thread-local data out of the stack and has no
- * public call that tells how much that is.  This counts dynamic data as well,
- * which errs on the safe side.
+ * The C library takes the static thread-local data of a thread out of its stack,
+ * and has no public function that returns how much that is.  This counts dynamic
+ * data as well, which makes the stack too large rather than too small.
  */
-static size_t stack_size(void)
+static size_t thread_stack_size(void)
 {
 	size_t total = STACK_SIZE;
 
-	dl_iterate_phdr(add_thread_local, &total);
+	dl_iterate_phdr(thread_add_local_data, &total);
 	return total;
 }
 
-static int create_without_signals(pthread_t *thread, const pthread_attr_t *attributes,
+static int thread_create_without_signals(pthread_t *thread, const pthread_attr_t *attributes,
 				  void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;
@@ -55,9 +58,9 @@ int omx__thread_start(pthread_t *thread, void *(*run)(void *argument), void *arg
 
 	if (err)
 		return -err;
-	err = -pthread_attr_setstacksize(&attributes, stack_size());
+	err = -pthread_attr_setstacksize(&attributes, thread_stack_size());
 	if (!err)
-		err = create_without_signals(thread, &attributes, run, argument);
+		err = thread_create_without_signals(thread, &attributes, run, argument);
 	pthread_attr_destroy(&attributes);
 	return err;
 }

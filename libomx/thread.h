@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The library's own threads.
+ * The library starts threads of its own, the helper (helper.c) and the pagers
+ * (pager.c).
  */
 #ifndef OMX_THREAD_H
 #define OMX_THREAD_H
@@ -8,9 +9,9 @@
 #include <pthread.h>
 
 /*
- * Starts a thread that receives no signals, since those are the program's
- * business.  Its stack has room for the unexpected handler, which may run on
- * it, beside whatever thread-local data the program has.  0 or -errno.
+ * Starts a thread that receives no signals, because the program handles them in
+ * its own threads.  Its stack has room for the unexpected handler, which may run
+ * on it, and for the thread-local data of the program.  0 or -errno.
  */
 int omx__thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 

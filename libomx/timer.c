@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Timers of requests, and the clock.  See timer.h.
+ */
 #include "timer.h"
 
 #include <time.h>
@@ -79,22 +82,22 @@ uint64_t omx__timers_next(const struct omx__endpoint *ep)
 	return next;
 }
 
-/* A receive that has matched is filled by the driver, which has its own patience. */
-static bool can_time_out(const struct omx__request *req)
+/* For a receive that has matched, the driver has a timeout of its own. */
+static bool request_can_time_out(const struct omx__request *req)
 {
 	if (req->state == REQUEST_DONE)
 		return false;
 	return req->type != REQUEST_RECV || req->state == REQUEST_POSTED;
 }
 
-static void set_timer(struct omx__request *req, uint32_t milliseconds)
+static void timer_set(struct omx__request *req, uint32_t milliseconds)
 {
 	if (req->deadline)
 		omx__timer_stop(req);
-	if (milliseconds == OMX_TIMEOUT_INFINITE || !can_time_out(req))
+	if (milliseconds == OMX_TIMEOUT_INFINITE || !request_can_time_out(req))
 		return;
 	omx__timer_start(req, omx__deadline(milliseconds));
-	/* Those asleep have to set their alarm. */
+	/* Threads that sleep must shorten their timeouts. */
 	req->ep->wake = true;
 }
 
@@ -106,10 +109,10 @@ omx_return_t omx_set_request_timeout(omx_endpoint_t ep, omx_request_t request,
 	if (ret)
 		return omx__return(NULL, ret, __func__);
 	if (!request)
-		/* To the driver 0 means its own default. */
+		/* To the driver, 0 means its default. */
 		ep->timeout_ms = milliseconds ? milliseconds : 1;
 	else if (omx__request_valid(ep, request))
-		set_timer(request, milliseconds);
+		timer_set(request, milliseconds);
 	else
 		ret = OMX_BAD_REQUEST;
 	omx__leave(ep);

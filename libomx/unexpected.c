@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Storing, finding, delivering and freeing unexpected messages.  See
+ * unexpected.h.
+ */
 #include "unexpected.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_MESSAGES_MAX	1024	/* kept for reuse */
+#define FREE_MESSAGES_MAX	1024	/* structures kept for reuse */
 
-static struct message *alloc_message(struct omx__endpoint *ep)
+static struct message *message_alloc(struct omx__endpoint *ep)
 {
 	struct message *message;
 
@@ -18,7 +22,7 @@ static struct message *alloc_message(struct omx__endpoint *ep)
 	return message;
 }
 
-static void free_message(struct omx__endpoint *ep, struct message *message)
+static void message_free(struct omx__endpoint *ep, struct message *message)
 {
 	free(message->memory);
 	message->memory = NULL;
@@ -30,7 +34,7 @@ static void free_message(struct omx__endpoint *ep, struct message *message)
 	ep->free_message_count++;
 }
 
-/* Tells the driver when the limit is passed, and again when half of that is free. */
+/* Tells the driver when the limit is exceeded, and later when half of it is free again. */
 static void message_charge(struct omx__endpoint *ep, struct message *message, uint64_t bytes)
 {
 	message->charge = bytes;
@@ -46,7 +50,7 @@ static void message_uncharge(struct omx__endpoint *ep, const struct message *mes
 		omx__ring_set_announce(&ep->ring, false);
 }
 
-static bool copy_from_ring(struct message *message)
+static bool message_copy_from_ring(struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
 	struct buffer buffer = { 0 };
@@ -62,7 +66,7 @@ static bool copy_from_ring(struct message *message)
 	return true;
 }
 
-/* If there is no memory for it, the driver keeps it for now. */
+/* False: out of memory; the driver keeps the message for now. */
 static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
@@ -82,7 +86,7 @@ static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 	return true;
 }
 
-/* Makes it independent of the ring.  False: out of memory. */
+/* Makes the message independent of the ring.  False: out of memory. */
 static bool message_store(struct omx__endpoint *ep, struct message *message)
 {
 	const struct arrival *arrival = &message->arrival;
@@ -92,7 +96,7 @@ static bool message_store(struct omx__endpoint *ep, struct message *message)
 		if (message_fetch(ep, message))
 			bytes += arrival->length;
 	} else if (!arrival->rendezvous) {
-		if (!copy_from_ring(message))
+		if (!message_copy_from_ring(message))
 			return false;
 		bytes += arrival->length;
 	}
@@ -103,7 +107,7 @@ static bool message_store(struct omx__endpoint *ep, struct message *message)
 bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 			 const struct arrival *arrival)
 {
-	struct message *message = alloc_message(ep);
+	struct message *message = message_alloc(ep);
 
 	if (!message)
 		return false;
@@ -112,7 +116,7 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	message->memory = NULL;
 	message->lost = OMX_SUCCESS;
 	if (!message_store(ep, message)) {
-		free_message(ep, message);
+		message_free(ep, message);
 		return false;
 	}
 	list_append(&ep->unexpected, &message->node);
@@ -122,7 +126,7 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 	return true;
 }
 
-static void unlink_message(struct omx__endpoint *ep, struct message *message)
+static void message_unlink(struct omx__endpoint *ep, struct message *message)
 {
 	list_remove(&message->node);
 	list_remove(&message->context_node);
@@ -130,8 +134,8 @@ static void unlink_message(struct omx__endpoint *ep, struct message *message)
 	message->partner->messages--;
 }
 
-static struct message *find_in_context(struct list *messages, uint64_t match_info,
-				       uint64_t match_mask)
+static struct message *messages_find_in_context(struct list *messages, uint64_t match_info,
+						uint64_t match_mask)
 {
 	struct list *node;
 
@@ -144,8 +148,8 @@ static struct message *find_in_context(struct list *messages, uint64_t match_inf
 	return NULL;
 }
 
-static struct message *find_in_all(struct list *messages, uint64_t match_info,
-				   uint64_t match_mask)
+static struct message *messages_find_in_all(struct list *messages, uint64_t match_info,
+					    uint64_t match_mask)
 {
 	struct list *node;
 
@@ -162,9 +166,9 @@ struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_in
 				     uint64_t match_mask)
 {
 	if (!omx__context_named(ep, match_mask))
-		return find_in_all(&ep->unexpected, match_info, match_mask);
-	return find_in_context(&omx__context_of(ep, match_info)->unexpected,
-			       match_info, match_mask);
+		return messages_find_in_all(&ep->unexpected, match_info, match_mask);
+	return messages_find_in_context(&omx__context_of(ep, match_info)->unexpected,
+					match_info, match_mask);
 }
 
 static cold void message_fail(struct omx__request *req, const struct message *message)
@@ -180,12 +184,12 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 {
 	struct omx__endpoint *ep = req->ep;
 
-	unlink_message(ep, message);
+	message_unlink(ep, message);
 	if (likely(!message->lost))
 		omx__deliver(req, message->partner, &message->arrival);
 	else
 		message_fail(req, message);
-	free_message(ep, message);
+	message_free(ep, message);
 }
 
 omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *message)
@@ -233,12 +237,12 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 
 		if (message->partner != partner || !message->arrival.rendezvous)
 			continue;
-		unlink_message(ep, message);
-		free_message(ep, message);
+		message_unlink(ep, message);
+		message_free(ep, message);
 	}
 }
 
-static void free_list(struct list *messages)
+static void messages_free(struct list *messages)
 {
 	struct list *node, *next;
 
@@ -255,8 +259,8 @@ void omx__unexpected_free_all(struct omx__endpoint *ep)
 {
 	struct list *node, *next;
 
-	free_list(&ep->unexpected);
-	free_list(&ep->matched);
+	messages_free(&ep->unexpected);
+	messages_free(&ep->matched);
 	list_for_each(node, next, &ep->free_messages)
 		free(list_entry(node, struct message, node));
 	list_init(&ep->free_messages);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loop of blocking calls makes progress, checks a condition and sleeps in the
+ * driver.  See wait.h.
+ */
 #include "wait.h"
 
 #include <errno.h>
@@ -10,19 +14,19 @@
 #include "progress.h"
 #include "timer.h"
 
-#define STALL_RETRY_NS		10000000u	/* pause before trying again */
+#define STALL_RETRY_NS		10000000u	/* pause before a retry */
 #define SPINS_PER_YIELD		64
 
 struct sleep {
 	bool any;
-	uint64_t deadline;	/* 0: not looked at the clock yet */
-	uint32_t timeout;	/* what is left of it, if `exact` */
+	uint64_t deadline;	/* 0: the clock has not been read yet */
+	uint32_t timeout;	/* if exact: milliseconds until the deadline */
 	bool exact;
 	uint32_t spins;
 };
 
-/* Until when may we sleep if nothing happens? */
-static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
+/* When must a sleep end at the latest? */
+static uint64_t sleep_alarm(const struct omx__endpoint *ep, uint64_t deadline)
 {
 	uint64_t timer;
 
@@ -39,8 +43,8 @@ static uint64_t alarm_time(const struct omx__endpoint *ep, uint64_t deadline)
 	return deadline;
 }
 
-static int wait_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint32_t khead,
-			  uint32_t wakeups)
+static int sleep_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint32_t khead,
+			   uint32_t wakeups)
 {
 	struct omx_ioc_wait wait = {
 		.head = khead,
@@ -51,10 +55,10 @@ static int wait_in_driver(struct omx__endpoint *ep, uint32_t milliseconds, uint3
 	return omx__driver_ioctl(ep->fd, OMX_IOC_WAIT, &wait);
 }
 
-/* The first time the clock has just been read. */
-static uint32_t how_long(const struct omx__endpoint *ep, struct sleep *sleep)
+/* If exact, the clock has just been read and need not be read again. */
+static uint32_t sleep_milliseconds(const struct omx__endpoint *ep, struct sleep *sleep)
 {
-	uint64_t alarm = alarm_time(ep, sleep->deadline);
+	uint64_t alarm = sleep_alarm(ep, sleep->deadline);
 
 	if (sleep->exact && alarm == sleep->deadline)
 		return sleep->timeout;
@@ -67,17 +71,17 @@ static void sleep_spin(struct sleep *sleep)
 		sched_yield();
 }
 
-/* Drops the lock and takes it again. */
-static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t khead,
-			 uint32_t wakeups)
+/* Drops the lock, sleeps, and acquires the lock again. */
+static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_t khead,
+			  uint32_t wakeups)
 {
-	uint32_t milliseconds = how_long(ep, sleep);
+	uint32_t milliseconds = sleep_milliseconds(ep, sleep);
 	int err = 0;
 
 	ep->users++;
 	ep->sleepers++;
 	ep->any_sleepers += sleep->any;
-	/* For those that were asleep before us; we have seen what it is about. */
+	/* For threads that slept before; this one has checked its condition already. */
 	if (unlikely(ep->wake))
 		omx__endpoint_wake(ep);
 	omx__unlock(&ep->lock);
@@ -85,7 +89,7 @@ static int pause_outside(struct omx__endpoint *ep, struct sleep *sleep, uint32_t
 	if (omx__settings.wait_spin)
 		sleep_spin(sleep);
 	else
-		err = wait_in_driver(ep, milliseconds, khead, wakeups);
+		err = sleep_in_driver(ep, milliseconds, khead, wakeups);
 
 	omx__lock(&ep->lock);
 	ep->users--;
@@ -106,8 +110,8 @@ static omx_return_t sleep_error(struct omx__endpoint *ep, int err)
 	return OMX_SUCCESS;
 }
 
-/* The clock is read when there is nothing to do any more, not before. */
-static bool time_is_over(struct sleep *sleep, uint32_t timeout)
+/* Reads the clock, which is not done while there are events to handle. */
+static bool sleep_is_over(struct sleep *sleep, uint32_t timeout)
 {
 	if (!timeout)
 		return true;
@@ -129,7 +133,7 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 	if (unlikely(omx__in_handler(ep)))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	for (;;) {
-		/* The order is what makes that no wake-up is lost: see endpoint.h. */
+		/* This order is the reason why no wake-up is lost: see endpoint.h. */
 		uint32_t wakeups = omx__ring_wakeups(&ep->ring);
 		uint32_t khead = omx__ring_khead(&ep->ring);
 		omx_return_t ret;
@@ -142,9 +146,9 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 			return OMX_BAD_ENDPOINT;
 		if (unlikely(ep->failed))
 			return ep->failed;
-		if (ep->wakeups != omx_wakeups || time_is_over(&sleep, timeout))
+		if (ep->wakeups != omx_wakeups || sleep_is_over(&sleep, timeout))
 			return OMX_SUCCESS;
-		ret = sleep_error(ep, pause_outside(ep, &sleep, khead, wakeups));
+		ret = sleep_error(ep, sleep_unlocked(ep, &sleep, khead, wakeups));
 		if (unlikely(ret))
 			return ret;
 	}

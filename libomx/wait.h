@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocking: one loop for all calls that do.  Must hold the endpoint's lock,
- * which is dropped while asleep.
+ * Every blocking call waits, which means that it makes progress and sleeps until a
+ * condition is true.
+ *
+ * Called by completion.c, probe.c and connect.c.  Must hold the endpoint's lock,
+ * which is dropped while the thread sleeps.
  */
 #ifndef OMX_WAIT_H
 #define OMX_WAIT_H
 
 #include "endpoint.h"
 
-/* Has happened what a thread waits for? */
+/* Has happened what a thread waits for?  Called with the lock held. */
 typedef bool (*wait_condition)(struct omx__endpoint *ep, void *argument);
 
 /*
- * Makes progress until the condition is true (*result 1), or the timeout
- * is over or omx_wakeup was called (*result 0).  `any`: each request that is
- * done may make it true.  BAD_ENDPOINT: the endpoint is being closed;
- * NOT_SUPPORTED_IN_HANDLER; the code with which the endpoint has failed.
+ * Makes progress until the condition is true (*result 1), or until the timeout
+ * expires or omx_wakeup is called (*result 0).  `any`: every request that
+ * completes may make the condition true.  BAD_ENDPOINT: the endpoint is being
+ * closed; NOT_SUPPORTED_IN_HANDLER; or the code with which the endpoint failed.
  */
 omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void *argument,
 		       bool any, uint32_t *result, uint32_t timeout);
 
-/* The same for one request.  BAD_REQUEST: another thread has taken it. */
+/* Waits for one request.  BAD_REQUEST: another thread has tested it. */
 omx_return_t omx__wait_request(struct omx__endpoint *ep, struct omx__request *req,
 			       uint32_t *result, uint32_t timeout);
 

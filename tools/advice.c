@@ -77,7 +77,10 @@ void advise_board(const struct omx_ioc_board *board,
 		  const struct link_state *state, struct advice_list *list)
 {
 	advise_link(board, state, list);
-	/* What a dummy interface sends goes nowhere, in frames of any length. */
+	/*
+	 * A dummy interface drops everything that it sends, so its MTU does
+	 * not matter.
+	 */
 	if (board->mtu < MTU_WANTED && strcmp(board->drivername, "dummy"))
 		advice_suggest(advice_complain(list, "%s has MTU %" PRIu32 ": large messages "
 					       "are faster with %u", board->ifname, board->mtu,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What would slow a board down, each with the command that mends it.
- * Judging is apart from asking the system, so that it can be tested.
+ * Advice: what would make a board slow, each with the command that corrects
+ * it. Reading the state of the system (link_state.c) and judging it
+ * (advice.c) are separate, so that unit tests can judge any state.
  */
 #ifndef OMX_TOOLS_ADVICE_H
 #define OMX_TOOLS_ADVICE_H
@@ -12,11 +13,14 @@
 #include "device.h"
 
 #define MTU_WANTED 9000		/* fewer, larger frames */
-#define RX_USECS_MAX 12		/* more delays each small message by as much */
+#define RX_USECS_MAX 12		/* a longer delay is added to the latency of each small message */
 
-/* What the system says of the interface, beside the driver's own view. */
+/*
+ * The state of the interface as the kernel reports it, in addition to what
+ * the driver reports.
+ */
 struct link_state {
-	bool known;		/* false: could not be asked; nothing is said of it */
+	bool known;		/* false: it could not be read; no advice about it */
 	bool admin_up;
 	bool coalesce_known;
 	bool adaptive_rx;
@@ -33,10 +37,10 @@ struct advice_list {
 	size_t count;
 };
 
-/* Reads it for an interface of this network namespace. */
+/* Reads the state of an interface of the caller's network namespace. */
 void link_state_read(const char *ifname, struct link_state *state);
 
-/* Appends what is wrong with the board, and between it and its peers. */
+/* Append advice about the board, and about the board and its peers. */
 void advise_board(const struct omx_ioc_board *board,
 		  const struct link_state *state, struct advice_list *list);
 void advise_peers(const struct omx_ioc_board *board,

@@ -94,7 +94,10 @@ static bool is_absent(int error)
 	return error == ENODEV || error == ENXIO || error == ENOENT;
 }
 
-/* 1: there, 0: no such board, -1: failed and said so. */
+/*
+ * Returns 1 if the board exists, 0 if it does not, and -1 after printing an
+ * error.
+ */
 static int board_get(const struct device *device, uint32_t index,
 		     struct omx_ioc_board *board)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The questions that an open /dev/omx answers (omx_abi.h), asked in the
- * network namespace of the caller.  What goes wrong is printed here, with
- * what to do about it; callers only pass the failure on.
+ * Requests to the driver through /dev/omx (omx_abi.h), which apply to the
+ * network namespace of the caller. These functions print why a request failed
+ * and what to do about it; callers only pass the failure on.
  */
 #ifndef OMX_TOOLS_DEVICE_H
 #define OMX_TOOLS_DEVICE_H
@@ -27,18 +27,27 @@ struct peer_list {
 	size_t count;
 };
 
-/* 0, or -1 once the reason is printed; so do all below. */
+/*
+ * Returns 0, or -1 after printing the reason. The functions below do the
+ * same.
+ */
 int device_open(struct device *device);
 void device_close(struct device *device);
 
-/* Prints "cannot WHAT: reason (hint)" for errno; -1. */
+/* Prints "cannot WHAT: reason (hint)" for errno, and returns -1. */
 int device_fail(const char *what, ...) __attribute__((format(printf, 1, 2)));
 
-/* The board called `only`, or with OMX_ANY all there are: at least one. */
+/*
+ * Lists the board with the number `only`, or all boards if that is OMX_ANY.
+ * It is an error if there is none.
+ */
 int device_boards(const struct device *device, uint32_t only,
 		  struct board_list *list);
 
-/* Appends the peers of a board; peer_list_free() in any case. */
+/*
+ * Appends the peers of a board. The caller frees the list, also after a
+ * failure.
+ */
 int device_peers(const struct device *device, uint32_t board,
 		 struct peer_list *list);
 int peer_list_append(struct peer_list *list,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Short forms over json-c.  Out of memory ends the program. */
+/* Wrappers of json-c that end the program when there is no memory. */
 #ifndef OMX_TOOLS_JSONOUT_H
 #define OMX_TOOLS_JSONOUT_H
 
@@ -14,7 +14,7 @@ struct omx_ioc_peer;
 struct json_object *json_new_object(void);
 struct json_object *json_new_array(void);
 
-/* The value (NULL is JSON's null) passes to the object or array. */
+/* The object or array takes over the value; NULL stands for JSON's null. */
 void json_add(struct json_object *object, const char *key, struct json_object *value);
 void json_append(struct json_object *array, struct json_object *value);
 
@@ -22,14 +22,17 @@ void json_add_string(struct json_object *object, const char *key, const char *te
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
 void json_add_bool(struct json_object *object, const char *key, bool value);
 void json_add_mac(struct json_object *object, const char *key, uint64_t mac);
-/* Three decimals. */
+/* Prints three decimals. */
 void json_add_number(struct json_object *object, const char *key, double value);
 
-/* What every tool says of a board or peer, before its own part. */
+/*
+ * A board or peer with the members that all tools print; the caller adds its
+ * own.
+ */
 struct json_object *json_new_board(const struct omx_ioc_board *board);
 struct json_object *json_new_peer(const struct omx_ioc_peer *peer);
 
-/* Prints and frees; -1 once a write error is printed. */
+/* Prints and frees the object. Returns -1 after printing a write error. */
 int json_finish(struct json_object *object, FILE *out);
 
 #endif

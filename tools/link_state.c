@@ -17,7 +17,10 @@ static void read_flags(int fd, struct ifreq *request, struct link_state *state)
 	state->admin_up = request->ifr_flags & IFF_UP;
 }
 
-/* Virtual devices know no coalescing: then nothing is said of it. */
+/*
+ * Virtual devices do not support coalescing; there is no advice about it
+ * then.
+ */
 static void read_coalescing(int fd, struct ifreq *request, struct link_state *state)
 {
 	struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };

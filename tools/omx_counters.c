@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_counters(1): what the driver counted, by name. */
+/* omx_counters(1) prints or clears the counters of the driver. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -8,16 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "device.h"
 #include "jsonout.h"
-#include "options.h"
-
-struct options {
-	uint32_t board;
-	bool clear;
-	bool all_values;
-	bool json;
-};
+#include "tool.h"
 
 /* Labels are the same for all boards, values are per board. */
 struct counters {
@@ -94,7 +86,7 @@ static struct json_object *describe_counters(const struct omx_ioc_board *board,
 }
 
 static int counters_show(const struct device *device, const struct board_list *boards,
-			 const struct options *options)
+			 const struct tool_options *options)
 {
 	struct json_object *array = json_new_array();
 	struct counters counters = { 0 };
@@ -110,9 +102,9 @@ static int counters_show(const struct device *device, const struct board_list *b
 			break;
 		if (options->json)
 			json_append(array, describe_counters(board, &counters,
-							     options->all_values));
+							     options->verbose));
 		else
-			print_counters(board, &counters, options->all_values);
+			print_counters(board, &counters, options->verbose);
 	}
 	counters_free(&counters);
 	if (options->json && !ret)
@@ -133,36 +125,7 @@ static int counters_clear(const struct device *device, const struct board_list *
 	return 0;
 }
 
-static error_t counters_parse(int key, char *argument, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'b':
-		options->board = option_board(state, argument);
-		break;
-	case 'a':
-		options->board = OMX_ANY;
-		break;
-	case 'c':
-		options->clear = true;
-		break;
-	case 'q':
-		options->all_values = false;
-		break;
-	case 'v':
-		options->all_values = true;
-		break;
-	case OPTION_JSON:
-		options->json = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static const struct argp_option argp_options[] = {
+static const struct argp_option counters_options[] = {
 	{ "board", 'b', "N", 0, "Only board N", 0 },
 	{ "all", 'a', NULL, 0, "All boards (default)", 0 },
 	{ "clear", 'c', NULL, 0, "Set the counters to 0 instead of showing them", 0 },
@@ -172,28 +135,20 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = argp_options,
-	.parser = counters_parse,
-	.doc = "Show what the omx driver counted: packets, drops, slow paths.",
-	.children = common_options,
-};
-
-int main(int argc, char **argv)
+static int counters_run(const struct device *device, const struct tool_options *options)
 {
-	struct options options = { .board = OMX_ANY };
 	struct board_list boards;
-	struct device device;
-	int ret;
 
-	options_parse(&argp, argc, argv, &options);
-	if (device_open(&device) < 0)
-		return EXIT_FAILURE;
-	ret = device_boards(&device, options.board, &boards);
-	if (!ret && options.clear)
-		ret = counters_clear(&device, &boards);
-	else if (!ret)
-		ret = counters_show(&device, &boards, &options);
-	device_close(&device);
-	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (device_boards(device, options->board, &boards) < 0)
+		return -1;
+	if (options->clear)
+		return counters_clear(device, &boards);
+	return counters_show(device, &boards, options);
 }
+
+const struct tool tool = {
+	.description = "Show what the omx driver counted: packets, drops, slow paths.",
+	.options = counters_options,
+	.defaults = { .board = OMX_ANY },
+	.run = counters_run,
+};

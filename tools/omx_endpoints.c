@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_endpoints(1): who has which endpoint open. */
+/* omx_endpoints(1) prints which process has which endpoint open. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-#include "device.h"
 #include "jsonout.h"
-#include "options.h"
-
-struct options {
-	uint32_t board;
-	bool closed_too;
-	bool json;
-};
+#include "tool.h"
 
 static int read_endpoint(const struct device *device, uint32_t board,
 			 uint32_t index, struct omx_ioc_endpoint_info *endpoint)
@@ -51,9 +44,9 @@ static struct json_object *describe_endpoint(const struct omx_ioc_endpoint_info 
 	return object;
 }
 
-/* Prints, or appends to `array` if there is one. */
+/* Prints the endpoints, or appends them to `array` if that is not NULL. */
 static int walk_endpoints(const struct device *device, uint32_t board,
-			  const struct options *options,
+			  const struct tool_options *options,
 			  struct json_object *array, uint32_t *open)
 {
 	struct omx_ioc_endpoint_info endpoint;
@@ -64,7 +57,7 @@ static int walk_endpoints(const struct device *device, uint32_t board,
 		if (read_endpoint(device, board, i, &endpoint) < 0)
 			return -1;
 		*open += !!endpoint.pid;
-		if (!endpoint.pid && !options->closed_too)
+		if (!endpoint.pid && !options->verbose)
 			continue;
 		if (array)
 			json_append(array, describe_endpoint(&endpoint));
@@ -76,7 +69,7 @@ static int walk_endpoints(const struct device *device, uint32_t board,
 
 static int endpoints_print_board(const struct device *device,
 				 const struct omx_ioc_board *board,
-				 const struct options *options)
+				 const struct tool_options *options)
 {
 	uint32_t open;
 
@@ -91,7 +84,7 @@ static int endpoints_print_board(const struct device *device,
 
 static struct json_object *describe_board(const struct device *device,
 					  const struct omx_ioc_board *board,
-					  const struct options *options)
+					  const struct tool_options *options)
 {
 	struct json_object *object = json_new_board(board);
 	struct json_object *endpoints = json_new_array();
@@ -109,7 +102,7 @@ static struct json_object *describe_board(const struct device *device,
 }
 
 static int endpoints_show_json(const struct device *device, const struct board_list *boards,
-			       const struct options *options)
+			       const struct tool_options *options)
 {
 	struct json_object *array = json_new_array();
 	struct json_object *object;
@@ -126,43 +119,22 @@ static int endpoints_show_json(const struct device *device, const struct board_l
 	return json_finish(array, stdout);
 }
 
-static int endpoints_show(const struct device *device, const struct board_list *boards,
-			  const struct options *options)
+static int endpoints_run(const struct device *device, const struct tool_options *options)
 {
+	struct board_list boards;
 	unsigned int i;
 
+	if (device_boards(device, options->board, &boards) < 0)
+		return -1;
 	if (options->json)
-		return endpoints_show_json(device, boards, options);
-	for (i = 0; i < boards->count; i++)
-		if (endpoints_print_board(device, &boards->board[i], options) < 0)
+		return endpoints_show_json(device, &boards, options);
+	for (i = 0; i < boards.count; i++)
+		if (endpoints_print_board(device, &boards.board[i], options) < 0)
 			return -1;
 	return 0;
 }
 
-static error_t endpoints_parse(int key, char *argument, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'b':
-		options->board = option_board(state, argument);
-		break;
-	case 'a':
-		options->board = OMX_ANY;
-		break;
-	case 'v':
-		options->closed_too = true;
-		break;
-	case OPTION_JSON:
-		options->json = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static const struct argp_option argp_options[] = {
+static const struct argp_option endpoints_options[] = {
 	{ "board", 'b', "N", 0, "Only board N", 0 },
 	{ "all", 'a', NULL, 0, "All boards (default)", 0 },
 	{ "verbose", 'v', NULL, 0, "Show closed endpoints too", 0 },
@@ -170,26 +142,9 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = argp_options,
-	.parser = endpoints_parse,
-	.doc = "Show which process has which endpoint open.",
-	.children = common_options,
+const struct tool tool = {
+	.description = "Show which process has which endpoint open.",
+	.options = endpoints_options,
+	.defaults = { .board = OMX_ANY },
+	.run = endpoints_run,
 };
-
-int main(int argc, char **argv)
-{
-	struct options options = { .board = OMX_ANY };
-	struct board_list boards;
-	struct device device;
-	int ret;
-
-	options_parse(&argp, argc, argv, &options);
-	if (device_open(&device) < 0)
-		return EXIT_FAILURE;
-	ret = device_boards(&device, options.board, &boards);
-	if (!ret)
-		ret = endpoints_show(&device, &boards, &options);
-	device_close(&device);
-	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_hostname(1): the name under which peers know a board. */
+/* omx_hostname(1) prints or sets the name under which peers know a board. */
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,15 +9,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "device.h"
-#include "options.h"
 #include "text.h"
+#include "tool.h"
 
-struct options {
-	uint32_t board;
-	const char *name;
-	bool clear;
-};
+/* --name; NULL leaves the board the name it has. */
+static const char *new_name;
 
 static int rename_board(const struct device *device, uint32_t board,
 			const char *name)
@@ -33,7 +29,7 @@ static int rename_board(const struct device *device, uint32_t board,
 	return -1;
 }
 
-/* Peers found by discovery come back at once, with the name they have now. */
+/* Discovery finds the removed peers again at once, with their present names. */
 static int forget_names(const struct device *device, uint32_t board)
 {
 	struct peer_list peers = { 0 };
@@ -52,7 +48,7 @@ static int forget_names(const struct device *device, uint32_t board)
 	return ret;
 }
 
-static int hostname_run(const struct device *device, const struct options *options)
+static int hostname_run(const struct device *device, const struct tool_options *options)
 {
 	struct board_list boards;
 	char mac[MAC_TEXT_LEN];
@@ -61,40 +57,26 @@ static int hostname_run(const struct device *device, const struct options *optio
 		return -1;
 	if (options->clear && forget_names(device, options->board) < 0)
 		return -1;
-	if (options->name && rename_board(device, options->board, options->name) < 0)
+	if (new_name && rename_board(device, options->board, new_name) < 0)
 		return -1;
 	printf("Board #%" PRIu32 " (%s %s) hostname %s %s\n", options->board,
 	       boards.board[0].ifname, format_mac(boards.board[0].mac, mac),
-	       options->name ? "was" : "is", boards.board[0].name);
+	       new_name ? "was" : "is", boards.board[0].name);
 	return 0;
 }
 
 static error_t hostname_parse(int key, char *argument, struct argp_state *state)
 {
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'b':
-		options->board = option_board(state, argument);
-		break;
-	case 'n':
-		if (!name_is_valid(argument))
-			argp_error(state, "'%s': a name has 1 to %u printable characters, "
-				   "no blanks and no slashes", argument, OMX_NAME_LEN - 1);
-		options->name = argument;
-		break;
-	case 'c':
-		options->clear = true;
-		break;
-	case 'v':
-		break;
-	default:
+	if (key != 'n')
 		return ARGP_ERR_UNKNOWN;
-	}
+	if (!name_is_valid(argument))
+		argp_error(state, "'%s': a name has 1 to %u printable characters, "
+			   "no blanks and no slashes", argument, OMX_NAME_LEN - 1);
+	new_name = argument;
 	return 0;
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option hostname_options[] = {
 	{ "board", 'b', "N", 0, "The board (default 0)", 0 },
 	{ "name", 'n', "NAME", 0, "Name it NAME", 0 },
 	{ "clear", 'c', NULL, 0, "Forget the names of peers: discovery asks again", 0 },
@@ -102,23 +84,10 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = argp_options,
-	.parser = hostname_parse,
-	.doc = "Show or set the name under which peers know a board.",
-	.children = common_options,
+const struct tool tool = {
+	.description = "Show or set the name under which peers know a board.",
+	.options = hostname_options,
+	.defaults = { .board = 0 },
+	.parse = hostname_parse,
+	.run = hostname_run,
 };
-
-int main(int argc, char **argv)
-{
-	struct options options = { 0 };
-	struct device device;
-	int ret;
-
-	options_parse(&argp, argc, argv, &options);
-	if (device_open(&device) < 0)
-		return EXIT_FAILURE;
-	ret = hostname_run(&device, &options);
-	device_close(&device);
-	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
-}

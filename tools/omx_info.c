@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_info(1): boards, peers, and what would slow them down. */
+/* omx_info(1) prints the boards, their peers, and what makes them slow. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,18 +7,11 @@
 
 #include "advice.h"
 #include "config.h"
-#include "device.h"
 #include "jsonout.h"
-#include "options.h"
 #include "text.h"
+#include "tool.h"
 
-struct options {
-	uint32_t board;
-	bool quiet;
-	bool json;
-};
-
-/* All that is said about one board. */
+/* Everything that is printed about one board. */
 struct report {
 	const struct omx_ioc_board *board;
 	struct peer_list peers;
@@ -82,7 +75,7 @@ static void print_advice(const struct advice_list *list)
 		       list->advice[i].problem, list->advice[i].command);
 }
 
-/* Nobody can be found where nothing is sent: the warning has said that. */
+/* If the board is down, a warning says so and peers cannot be found. */
 static void info_print_peers(const struct peer_list *list, bool up)
 {
 	char mac[MAC_TEXT_LEN];
@@ -105,11 +98,11 @@ static void info_print_peers(const struct peer_list *list, bool up)
 		       "omx_peers adds them\n");
 }
 
-static void print_report(const struct report *report, bool quiet)
+static void print_report(const struct report *report, bool with_peers)
 {
 	info_print_board(report->board);
 	print_advice(&report->advice);
-	if (!quiet)
+	if (with_peers)
 		info_print_peers(&report->peers, report->board->flags & OMX_BOARD_UP);
 }
 
@@ -165,9 +158,9 @@ static struct json_object *describe_driver(const struct device *device)
 
 /* ---- both ---- */
 
-/* Prints each report, or appends it to `array` if there is one. */
+/* Prints each report, or appends it to `array` if that is not NULL. */
 static int walk_boards(const struct device *device, const struct board_list *boards,
-		       bool quiet, struct json_object *array)
+		       bool with_peers, struct json_object *array)
 {
 	struct report report;
 	unsigned int i;
@@ -178,7 +171,7 @@ static int walk_boards(const struct device *device, const struct board_list *boa
 		if (!ret && array)
 			json_append(array, describe_report(&report));
 		else if (!ret)
-			print_report(&report, quiet);
+			print_report(&report, with_peers);
 		report_free(&report);
 	}
 	return ret;
@@ -190,7 +183,7 @@ static int info_show_json(const struct device *device, const struct board_list *
 	struct json_object *array = json_new_array();
 	int ret;
 
-	ret = walk_boards(device, boards, false, array);
+	ret = walk_boards(device, boards, true, array);
 	json_add(object, "boards", array);
 	if (!ret)
 		return json_finish(object, stdout);
@@ -198,7 +191,7 @@ static int info_show_json(const struct device *device, const struct board_list *
 	return ret;
 }
 
-static int info_show(const struct device *device, const struct options *options)
+static int info_run(const struct device *device, const struct tool_options *options)
 {
 	struct board_list boards;
 
@@ -207,33 +200,10 @@ static int info_show(const struct device *device, const struct options *options)
 	if (options->json)
 		return info_show_json(device, &boards);
 	print_driver(device, boards.count);
-	return walk_boards(device, &boards, options->quiet, NULL);
+	return walk_boards(device, &boards, options->verbose, NULL);
 }
 
-static error_t info_parse(int key, char *argument, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'b':
-		options->board = option_board(state, argument);
-		break;
-	case 'q':
-		options->quiet = true;
-		break;
-	case 'v':
-		options->quiet = false;
-		break;
-	case OPTION_JSON:
-		options->json = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static const struct argp_option argp_options[] = {
+static const struct argp_option info_options[] = {
 	{ "board", 'b', "N", 0, "Only board N", 0 },
 	{ "quiet", 'q', NULL, 0, "Boards and warnings only", 0 },
 	{ "verbose", 'v', NULL, 0, "Peers too (default)", 0 },
@@ -241,23 +211,9 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = argp_options,
-	.parser = info_parse,
-	.doc = "Show the boards, their peers, and what would slow them down.",
-	.children = common_options,
+const struct tool tool = {
+	.description = "Show the boards, their peers, and what would slow them down.",
+	.options = info_options,
+	.defaults = { .board = OMX_ANY, .verbose = true },
+	.run = info_run,
 };
-
-int main(int argc, char **argv)
-{
-	struct options options = { .board = OMX_ANY };
-	struct device device;
-	int ret;
-
-	options_parse(&argp, argc, argv, &options);
-	if (device_open(&device) < 0)
-		return EXIT_FAILURE;
-	ret = info_show(&device, &options);
-	device_close(&device);
-	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_peers(1): the table of peers, found by discovery or written by hand. */
+/* omx_peers(1) prints and changes the table of peers. */
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,31 +10,29 @@
 #include <sys/ioctl.h>
 #include <sysexits.h>
 
-#include "device.h"
 #include "jsonout.h"
-#include "options.h"
 #include "peers_file.h"
 #include "table.h"
 #include "text.h"
+#include "tool.h"
 
 #define PEERS_FILE "/etc/open-mx/peers"
 
-struct options {
-	uint32_t board;
-	bool json;
+/* The command and its arguments, and what they mean. */
+static struct command_line {
 	bool all;
 	unsigned int words;
 	const char *word[3];
-	struct omx_ioc_peer peer;	/* what the words mean; mac 0: to be found by its name */
+	struct omx_ioc_peer peer;	/* mac 0: to be found by its name */
 	struct peer_list file;		/* for load */
-};
+} line;
 
-static const char *peers_file(const struct options *options)
+static const char *peers_file(void)
 {
-	return options->words > 1 ? options->word[1] : PEERS_FILE;
+	return line.words > 1 ? line.word[1] : PEERS_FILE;
 }
 
-/* ---- what the words mean, before the device is opened: 0, or the exit status ---- */
+/* ---- validation, before the device is opened: 0, or the exit status ---- */
 
 static int fill_name(struct omx_ioc_peer *peer, const char *name)
 {
@@ -60,34 +58,33 @@ static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 	return 0;
 }
 
-static int check_peer(struct options *options)
+static int check_peer(void)
 {
-	int status = fill_mac(&options->peer, options->word[1]);
+	int status = fill_mac(&line.peer, line.word[1]);
 
-	if (status || options->words < 3)
+	if (status || line.words < 3)
 		return status;
-	return fill_name(&options->peer, options->word[2]);
+	return fill_name(&line.peer, line.word[2]);
 }
 
-static int check_remove(struct options *options)
+static int check_remove(void)
 {
 	uint64_t mac;
 
-	if (options->all)
+	if (line.all)
 		return 0;
-	if (parse_mac(options->word[1], &mac) == 0)
-		return fill_mac(&options->peer, options->word[1]);
-	return fill_name(&options->peer, options->word[1]);
+	if (parse_mac(line.word[1], &mac) == 0)
+		return fill_mac(&line.peer, line.word[1]);
+	return fill_name(&line.peer, line.word[1]);
 }
 
-static int check_load(struct options *options)
+static int check_load(void)
 {
-	return peers_file_read(peers_file(options), &options->file) < 0 ? EXIT_FAILURE : 0;
+	return peers_file_read(peers_file(), &line.file) < 0 ? EXIT_FAILURE : 0;
 }
 
-static int check_nothing(struct options *options)
+static int check_nothing(void)
 {
-	(void)options;
 	return 0;
 }
 
@@ -108,7 +105,7 @@ static void peers_add_row(struct table *table, const struct omx_ioc_peer *peer)
 	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN];
 
 	snprintf(board, sizeof(board), "%" PRIu32, peer->board);
-	if (peer->mtu)		/* heard of */
+	if (peer->mtu)		/* a HELLO of the peer was received */
 		snprintf(mtu, sizeof(mtu), "%" PRIu32, peer->mtu);
 	if (peer->mtu && !(peer->flags & OMX_PEER_LOCAL))
 		snprintf(age, sizeof(age), "%" PRIu32 ".%" PRIu32 "s",
@@ -143,7 +140,7 @@ static int print_json(const struct peer_list *peers)
 	return json_finish(array, stdout);
 }
 
-static int command_list(const struct device *device, const struct options *options)
+static int command_list(const struct device *device, const struct tool_options *options)
 {
 	struct peer_list peers = { 0 };
 	struct board_list boards;
@@ -187,7 +184,7 @@ static int add_peer(const struct device *device, const struct omx_ioc_peer *peer
 	return -1;
 }
 
-/* Without --board a peer is reached through the first board there is. */
+/* Without --board, peers are added to the first board. */
 static int choose_board(const struct device *device, uint32_t wanted, uint32_t *board)
 {
 	struct board_list boards;
@@ -198,35 +195,35 @@ static int choose_board(const struct device *device, uint32_t wanted, uint32_t *
 	return 0;
 }
 
-static int command_add(const struct device *device, const struct options *options)
+static int command_add(const struct device *device, const struct tool_options *options)
 {
-	struct omx_ioc_peer peer = options->peer;
+	struct omx_ioc_peer peer = line.peer;
 
 	if (choose_board(device, options->board, &peer.board) < 0)
 		return -1;
 	return add_peer(device, &peer);
 }
 
-static int command_name(const struct device *device, const struct options *options)
+static int command_name(const struct device *device, const struct tool_options *options)
 {
-	struct omx_ioc_peer peer = { .board = options->board, .mac = options->peer.mac };
+	struct omx_ioc_peer peer = { .board = options->board, .mac = line.peer.mac };
 
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
-		return not_found(options->word[1]);
-	memcpy(peer.name, options->peer.name, sizeof(peer.name));
+		return not_found(line.word[1]);
+	memcpy(peer.name, line.peer.name, sizeof(peer.name));
 	peer.flags |= OMX_PEER_NAMED;
 	return add_peer(device, &peer);
 }
 
-static int command_load(const struct device *device, const struct options *options)
+static int command_load(const struct device *device, const struct tool_options *options)
 {
 	uint32_t board;
 	size_t i;
 	int ret;
 
 	ret = choose_board(device, options->board, &board);
-	for (i = 0; !ret && i < options->file.count; i++) {
-		struct omx_ioc_peer peer = options->file.peer[i];
+	for (i = 0; !ret && i < line.file.count; i++) {
+		struct omx_ioc_peer peer = line.file.peer[i];
 
 		peer.board = board;
 		ret = add_peer(device, &peer);
@@ -236,16 +233,16 @@ static int command_load(const struct device *device, const struct options *optio
 
 /* ---- remove ---- */
 
-static int find_peer(const struct device *device, const struct options *options, uint64_t *mac)
+static int find_peer(const struct device *device, uint64_t *mac)
 {
 	struct omx_ioc_peer peer = { .board = OMX_ANY };
 
-	*mac = options->peer.mac;
-	if (*mac || options->all)
+	*mac = line.peer.mac;
+	if (*mac || line.all)
 		return 0;
-	memcpy(peer.name, options->peer.name, sizeof(peer.name));
+	memcpy(peer.name, line.peer.name, sizeof(peer.name));
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_NAME, &peer) < 0)
-		return not_found(options->word[1]);
+		return not_found(line.word[1]);
 	*mac = peer.mac;
 	return 0;
 }
@@ -270,25 +267,25 @@ static int remove_peer(const struct device *device, const struct board_list *boa
 	return not_found(word);
 }
 
-static int command_remove(const struct device *device, const struct options *options)
+static int command_remove(const struct device *device, const struct tool_options *options)
 {
 	struct board_list boards;
 	uint64_t mac;
 
-	if (find_peer(device, options, &mac) < 0)
+	if (find_peer(device, &mac) < 0)
 		return -1;
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
-	return remove_peer(device, &boards, options->word[1], mac);
+	return remove_peer(device, &boards, line.word[1], mac);
 }
 
 /* ---- command line ---- */
 
 static const struct command {
 	const char *name;
-	unsigned int min, max;	/* words after it */
-	int (*check)(struct options *options);
-	int (*run)(const struct device *device, const struct options *options);
+	unsigned int min, max;	/* arguments after the command */
+	int (*check)(void);
+	int (*run)(const struct device *device, const struct tool_options *options);
 } commands[] = {
 	{ "list", 0, 0, check_nothing, command_list },
 	{ "add", 1, 2, check_peer, command_add },
@@ -297,29 +294,29 @@ static const struct command {
 	{ "load", 0, 1, check_load, command_load },
 };
 
-static const struct command *find_command(const struct options *options)
+static const struct command *find_command(void)
 {
 	size_t i;
 
-	if (!options->words)
+	if (!line.words)
 		return &commands[0];
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(options->word[0], commands[i].name) == 0)
+		if (strcmp(line.word[0], commands[i].name) == 0)
 			return &commands[i];
 	return NULL;
 }
 
-static void check_words(struct argp_state *state, const struct options *options)
+static void check_words(struct argp_state *state)
 {
-	const struct command *command = find_command(options);
-	unsigned int words = options->words ? options->words - 1 : 0;
+	const struct command *command = find_command();
+	unsigned int words = line.words ? line.words - 1 : 0;
 
 	if (!command) {
-		argp_error(state, "unknown command '%s'", options->word[0]);
+		argp_error(state, "unknown command '%s'", line.word[0]);
 		return;
 	}
-	words += options->all;
-	if (options->all && command->run != command_remove)
+	words += line.all;
+	if (line.all && command->run != command_remove)
 		argp_error(state, "--all goes with remove only");
 	if (words < command->min || words > command->max)
 		argp_error(state, command->min == command->max ?
@@ -330,25 +327,17 @@ static void check_words(struct argp_state *state, const struct options *options)
 
 static error_t peers_parse(int key, char *argument, struct argp_state *state)
 {
-	struct options *options = state->input;
-
 	switch (key) {
-	case 'b':
-		options->board = option_board(state, argument);
-		break;
 	case 'a':
-		options->all = true;
-		break;
-	case OPTION_JSON:
-		options->json = true;
+		line.all = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (options->words == 3)
+		if (line.words == 3)
 			argp_error(state, "too many arguments");
-		options->word[options->words++] = argument;
+		line.word[line.words++] = argument;
 		break;
 	case ARGP_KEY_END:
-		check_words(state, options);
+		check_words(state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -356,48 +345,33 @@ static error_t peers_parse(int key, char *argument, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option peers_options[] = {
 	{ "board", 'b', "N", 0, "Only through board N", 0 },
 	{ "all", 'a', NULL, 0, "With remove: every peer", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 }
 };
 
-static const struct argp argp = {
-	.options = argp_options,
-	.parser = peers_parse,
-	.args_doc = "[list]\nadd MAC [NAME]\nremove MAC|NAME|--all\n"
-		    "name MAC NAME\nload [FILE]",
-	.doc = "Show or change the table of peers."
-	       "\v\"load\" reads lines 'MAC NAME' (default " PEERS_FILE ").  "
-	       "Peers added by hand stay until they are removed; "
-	       "those found by discovery leave by themselves.",
-	.children = common_options,
+static int peers_check(void)
+{
+	return find_command()->check();
+}
+
+static int peers_run(const struct device *device, const struct tool_options *options)
+{
+	return find_command()->run(device, options);
+}
+
+const struct tool tool = {
+	.arguments = "[list]\nadd MAC [NAME]\nremove MAC|NAME|--all\n"
+		     "name MAC NAME\nload [FILE]",
+	.description = "Show or change the table of peers."
+		       "\v\"load\" reads lines 'MAC NAME' (default " PEERS_FILE ").  "
+		       "Peers added by hand stay until they are removed; "
+		       "those found by discovery leave by themselves.",
+	.options = peers_options,
+	.defaults = { .board = OMX_ANY },
+	.parse = peers_parse,
+	.check = peers_check,
+	.run = peers_run,
 };
-
-static int peers_run(const struct command *command, const struct options *options)
-{
-	struct device device;
-	int ret;
-
-	if (device_open(&device) < 0)
-		return -1;
-	ret = command->run(&device, options);
-	device_close(&device);
-	return ret;
-}
-
-int main(int argc, char **argv)
-{
-	struct options options = { .board = OMX_ANY };
-	const struct command *command;
-	int status;
-
-	options_parse(&argp, argc, argv, &options);
-	command = find_command(&options);
-	status = command->check(&options);
-	if (!status && peers_run(command, &options) < 0)
-		status = EXIT_FAILURE;
-	peer_list_free(&options.file);
-	return status;
-}

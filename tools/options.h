@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command lines of all tools have in common. */
+/* The parts of command lines that all tools have in common. */
 #ifndef OMX_TOOLS_OPTIONS_H
 #define OMX_TOOLS_OPTIONS_H
 
@@ -11,7 +11,10 @@
 /* -h, --help, -V, --version */
 extern const struct argp_child common_options[];
 
-/* Parse or end the program with a usage error that names the option. */
+/*
+ * Parse the value of an option, or end the program with a usage error that
+ * names it.
+ */
 uint32_t option_u32(struct argp_state *state, const char *what, const char *text);
 uint32_t option_board(struct argp_state *state, const char *text);
 uint64_t option_size(struct argp_state *state, const char *what, const char *text);

@@ -10,7 +10,10 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* 1: a peer, 0: nothing on this line, -1: neither. */
+/*
+ * Returns 1 for a peer, 0 for an empty line or comment, and -1 for a syntax
+ * error.
+ */
 static int parse_line(char *line, struct omx_ioc_peer *peer)
 {
 	char *mac, *name, *rest;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text in aligned columns: rows are collected, widths follow the contents.
+ * Text in aligned columns. All rows are collected before they are printed, so
+ * that the columns are as wide as their contents.
  */
 #ifndef OMX_TOOLS_TABLE_H
 #define OMX_TOOLS_TABLE_H
@@ -11,7 +12,7 @@
 
 struct table {
 	unsigned int columns;
-	unsigned int right;	/* bit per column: aligned to the right */
+	unsigned int right;	/* bit N is set if column N is aligned to the right */
 	char **cell;		/* row after row */
 	size_t rows;
 };
@@ -19,7 +20,7 @@ struct table {
 /* The first row is the heading. */
 void table_init(struct table *table, unsigned int right, const char *const *heading);
 
-/* One string per column, copied.  Out of memory ends the program. */
+/* Copies one string per column. The program ends when there is no memory. */
 void table_add(struct table *table, const char *const *row);
 
 /* Each line starts with `indent`. */

@@ -9,7 +9,7 @@
 #include "omx_abi.h"
 #include "text.h"
 
-/* strtoull() takes a minus sign and leading blanks; users mean neither. */
+/* strtoull() accepts a minus sign and leading blanks, which are errors here. */
 static int parse_digits(const char *text, uint64_t *value, char **end)
 {
 	if (!isdigit((unsigned char)*text))

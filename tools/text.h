@@ -9,12 +9,15 @@
 
 #define MAC_TEXT_LEN 18		/* 0 included */
 
-/* The whole of `text` or -1. */
+/* Return -1 unless all of `text` is a number, size or address. */
 int parse_u32(const char *text, uint32_t *value);
 int parse_size(const char *text, uint64_t *value);	/* 64k, 4M, 6G: powers of 1024 */
 int parse_mac(const char *text, uint64_t *mac);
 
-/* What the driver takes: the address of one board, a printable name without blanks and slashes. */
+/*
+ * Whether the driver accepts it: a unicast address; a printable name without
+ * blanks and slashes.
+ */
 bool mac_is_valid(uint64_t mac);
 bool name_is_valid(const char *name);
 

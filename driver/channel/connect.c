@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting: a program learns which session runs on a peer's endpoint.
+ *
+ * OMX_IOC_CONNECT sends a request, and a timer repeats it until there is a response
+ * or the timeout is over.  The driver responds for its endpoints, in softirq.
+ */
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
@@ -8,8 +14,11 @@
 #include "compat.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/hello.h"
+#include "net/transmit.h"
 
 #define FIRST_INTERVAL	(HZ / 50)
 #define LAST_INTERVAL	(HZ)
@@ -23,7 +32,7 @@ struct omx_connect {
 	u32 key;
 	struct omx_completion *completion;
 	spinlock_t lock;
-	bool request_sent;			/* an answer can be one; pairs: is_response_to() */
+	bool request_sent;		/* pairs with connect_is_answered_by() */
 	bool done;			/* the timer is not started again */
 	struct timer_list timer;
 	unsigned long interval;
@@ -31,7 +40,7 @@ struct omx_connect {
 	unsigned long deadline;
 };
 
-static void send_request(struct omx_connect *connect)
+static void connect_send_request(struct omx_connect *connect)
 {
 	struct omx_endpoint *ep = connect->ep;
 	struct omx_wire_connect *body;
@@ -41,7 +50,7 @@ static void send_request(struct omx_connect *connect)
 	skb = omx_packet_alloc(ep->board, connect->mac, OMX_WIRE_CONNECT, 0,
 			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
-		return;		/* the timer tries again */
+		return;		/* the timer repeats it */
 	head = omx_packet_head(skb);
 	head->dst_endpoint = cpu_to_be16(connect->endpoint);
 	head->src_endpoint = cpu_to_be16(ep->index);
@@ -52,7 +61,7 @@ static void send_request(struct omx_connect *connect)
 	omx_packet_xmit(ep->board, skb);
 }
 
-/* The one caller that gets true owns the connect and its note. */
+/* The one caller that gets true owns the connect and its completion. */
 static bool connect_claim(struct omx_connect *connect)
 {
 	if (!omx_table_claim(&connect->ep->connects, connect->id, connect))
@@ -64,7 +73,7 @@ static bool connect_claim(struct omx_connect *connect)
 	return true;
 }
 
-/* Nobody finds it any more. */
+/* It is in no table any more. */
 static void connect_free(struct omx_connect *connect)
 {
 	omx_account_uncharge_object(omx_endpoint_user(connect->ep), connect);
@@ -98,7 +107,7 @@ static void connect_timer_fired(struct timer_list *timer)
 		mod_timer(&connect->timer, jiffies + connect->interval);
 	}
 	spin_unlock_bh(&connect->lock);
-	send_request(connect);
+	connect_send_request(connect);
 }
 
 static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
@@ -148,19 +157,19 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 		return -ENOMEM;
 	error = omx_table_add(&ep->connects, connect, &connect->id, GFP_KERNEL_ACCOUNT);
 	if (error) {
-		omx_note_free(connect->completion);
+		omx_completion_free(connect->completion);
 		connect_free(connect);
 		return error;
 	}
-	rcu_read_lock();	/* from here on an answer may come and free it */
-	/* Pairs with is_response_to(). */
+	rcu_read_lock();	/* from here on a response may arrive and free it */
+	/* Pairs with connect_is_answered_by(). */
 	smp_store_release(&connect->request_sent, true);
 	spin_lock_bh(&connect->lock);
 	if (!connect->done)
 		mod_timer(&connect->timer, jiffies + connect->interval);
 	spin_unlock_bh(&connect->lock);
 	omx_peer_request_mtu(ep->board, ioc.mac);
-	send_request(connect);
+	connect_send_request(connect);
 	rcu_read_unlock();
 	return 0;
 }
@@ -174,7 +183,7 @@ void omx_connects_destroy(struct omx_endpoint *ep)
 	while ((connect = omx_table_next(&ep->connects, &slot))) {
 		if (!connect_claim(connect))
 			continue;
-		omx_note_free(connect->completion);
+		omx_completion_free(connect->completion);
 		connect_free(connect);
 		omx_cond_resched_rcu();
 	}
@@ -205,10 +214,10 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 					be16_to_cpu(head->dst_endpoint));
 	u8 status = connect_status(board, ep, request);
 	struct omx_wire_connect_response *body;
-	struct omx_wire_head *reply_head;
-	struct sk_buff *reply;
+	struct omx_wire_head *response_head;
+	struct sk_buff *response;
 
-	/* The peer asks again until there is room for what it will send. */
+	/* No response: the peer repeats the request until there is room. */
 	if (status == OMX_STATUS_OK &&
 	    !omx_channel_is_possible(ep, omx_mac_read(eth_hdr(skb)->h_source),
 				     be16_to_cpu(head->src_endpoint),
@@ -217,25 +226,26 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	reply = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
-				 OMX_WIRE_CONNECT_RESPONSE, 0, GFP_ATOMIC | __GFP_NOWARN);
-	if (reply) {
-		reply_head = omx_packet_head(reply);
-		reply_head->dst_endpoint = head->src_endpoint;
-		reply_head->src_endpoint = head->dst_endpoint;
-		reply_head->dst_session = head->src_session;
+	response = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
+				    OMX_WIRE_CONNECT_RESPONSE, 0,
+				    GFP_ATOMIC | __GFP_NOWARN);
+	if (response) {
+		response_head = omx_packet_head(response);
+		response_head->dst_endpoint = head->src_endpoint;
+		response_head->src_endpoint = head->dst_endpoint;
+		response_head->dst_session = head->src_session;
 		if (status == OMX_STATUS_OK)
-			reply_head->src_session = cpu_to_be32(ep->session);
-		body = omx_packet_body(reply);
+			response_head->src_session = cpu_to_be32(ep->session);
+		body = omx_packet_body(response);
 		body->cookie = request->cookie;
 		body->status = status;
-		omx_packet_xmit(board, reply);
+		omx_packet_xmit(board, response);
 	}
 	consume_skb(skb);
 }
 
-static bool is_response_to(const struct omx_connect *connect, u32 cookie,
-			   const struct sk_buff *skb)
+static bool connect_is_answered_by(const struct omx_connect *connect, u32 cookie,
+				   const struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 
@@ -249,23 +259,23 @@ static bool is_response_to(const struct omx_connect *connect, u32 cookie,
 void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			      struct sk_buff *skb)
 {
-	const struct omx_wire_connect_response *reply = omx_packet_body(skb);
+	const struct omx_wire_connect_response *response = omx_packet_body(skb);
 	u32 session = be32_to_cpu(omx_packet_head(skb)->src_session);
-	u32 cookie = be32_to_cpu(reply->cookie);
-	u8 status = reply->status < OMX_STATUSES ? reply->status :
-						   OMX_STATUS_ABORTED;
+	u32 cookie = be32_to_cpu(response->cookie);
+	u8 status = response->status < OMX_STATUSES ? response->status :
+						      OMX_STATUS_ABORTED;
 	struct omx_channel *ch = NULL;
 	struct omx_connect *connect;
 
 	omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
-	/* No channel for now: the timer asks again. */
+	/* No channel for now: the timer repeats the request. */
 	if (status == OMX_STATUS_OK && !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
 		omx_count(board, USER_MEMORY);
 		kfree_skb(skb);
 		return;
 	}
 	connect = omx_table_find(&ep->connects, cookie);
-	if (!is_response_to(connect, cookie, skb) || !connect_claim(connect)) {
+	if (!connect_is_answered_by(connect, cookie, skb) || !connect_claim(connect)) {
 		omx_count(board, DROP_CONNECT_RESPONSE);
 		kfree_skb(skb);
 		return;

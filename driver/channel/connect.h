@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Learning which session runs on a peer's endpoint.  The driver answers for
- * its endpoints, keys included: no program needs to look.
+ * Connecting: learning which session runs on a peer's endpoint.  The driver
+ * responds for its endpoints and checks their keys; no program is involved.
  */
 #ifndef OMX_CONNECT_H
 #define OMX_CONNECT_H

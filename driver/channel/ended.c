@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The flows of channels that have ended, so that late packets are not delivered a
+ * second time.
+ *
+ * channel.c calls it, in any context, when a channel ends or a packet has none.
+ */
 #include "channel/ended.h"
 #include "channel/sequence.h"
 

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Quotas: what each peer MAC has of an endpoint's channels and memory.
+ *
+ * Channels join when they are made and leave when they are freed; packets that
+ * arrive ahead of their turn are charged, in softirq.
+ */
 #include <linux/jhash.h>
 #include <linux/slab.h>
 

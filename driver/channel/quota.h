@@ -6,8 +6,8 @@
  *
  * A host exists while it has channels.
  */
-#ifndef OMX_HOST_H
-#define OMX_HOST_H
+#ifndef OMX_QUOTA_H
+#define OMX_QUOTA_H
 
 #include <linux/atomic.h>
 #include <linux/list.h>
@@ -20,7 +20,7 @@ struct omx_endpoint;
 #define OMX_AHEAD_MAX		(16 << 20)	/* bytes per endpoint, all hosts */
 
 struct omx_quota {
-	struct hlist_node node;		/* in ep->hosts */
+	struct hlist_node node;		/* in ep->quotas */
 	u64 mac;
 	struct list_head channels;
 	u32 count;			/* of them */

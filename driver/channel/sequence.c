@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The arithmetic of sequence numbers, acks and round-trip times.
+ *
+ * Both halves of a channel call it with the channel's lock held; unit tests compile
+ * it in user space.
+ */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/close.h"
 #include "channel/connect.h"
 #include "compat.h"
 #include "device/chardev.h"
@@ -22,8 +23,14 @@
 #include "eager/eager_receive.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
+#include "memory/prefetch.h"
 #include "memory/region.h"
+#include "memory/space.h"
+#include "observe/lock_order.h"
 #include "pager/pager.h"
+#include "pager/threads.h"
+#include "pager/worker.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -33,7 +40,8 @@ struct omx_file {
 	struct net *net;
 	struct mutex open_lock;		/* one OMX_IOC_OPEN or OMX_IOC_PAGER wins */
 	struct omx_endpoint *ep;	/* set once; pairs: endpoint_of() */
-	struct omx_pager *pager;	/* or this: referenced, what its threads serve; pairs: pager_of() */
+	/* Or this: referenced, what the threads of the file serve; pairs: pager_of() */
+	struct omx_pager *pager;
 };
 
 static int omx_file_open(struct inode *inode, struct file *file)
@@ -42,7 +50,7 @@ static int omx_file_open(struct inode *inode, struct file *file)
 
 	if (!of)
 		return -ENOMEM;
-	mutex_init(&of->open_lock);
+	omx_mutex_init(&of->open_lock, OMX_LOCK_OPEN);
 	of->net = get_net(current->nsproxy->net_ns);
 	file->private_data = of;
 	return 0;
@@ -218,6 +226,7 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_DISCONNECT,		omx_channel_disconnect),
 	RUN(OMX_IOC_SEND,		omx_send_eager),
 	RUN(OMX_IOC_SEND_RNDV,		omx_rndv_send),
+	RUN(OMX_IOC_WITHDRAW,		omx_rndv_withdraw),
 	RUN(OMX_IOC_PULL,		omx_pull),
 	RUN(OMX_IOC_REGION_CREATE,	omx_region_create),
 	RUN(OMX_IOC_REGION_DESTROY,	omx_region_destroy),
@@ -225,7 +234,7 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_WAIT,		omx_endpoint_wait),
 	RUN(OMX_IOC_WAKEUP,		ioctl_wakeup),
 	RUN(OMX_IOC_KICK,		ioctl_kick),
-	RUN(OMX_IOC_PREFETCH,		omx_region_prefetch),
+	RUN(OMX_IOC_PREFETCH,		omx_prefetch),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

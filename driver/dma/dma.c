@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The one DMA engine that the driver uses: taking a channel of it when the
+ * parameter copy_offload is set, starting copies and waiting for them, and giving
+ * it up when it fails.  dma_copies.c starts copies in softirq; invalidations wait
+ * for them in any context; parameters are set in process context.
+ */
 #define pr_fmt(fmt) "omx: " fmt
 
 #include <linux/delay.h>
@@ -21,7 +27,7 @@
 
 /* The channel is ours alone: we may stop it, and it works in order. */
 static struct {
-	spinlock_t lock;		/* innermost; taken with BH off */
+	spinlock_t lock;		/* everything in here */
 	struct dma_chan *chan;		/* NULL: none */
 	bool open;			/* takes copies */
 	bool stopped;			/* what has not landed waits for dma_close() */
@@ -150,7 +156,8 @@ void omx_dma_wait(u64 number)
 
 /* ---- its beginning ---- */
 
-static bool dma_copy_map(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool dma_copy_map(struct omx_dma_copy *copy, struct page *from, u32 from_offset,
+			 u32 to_offset)
 {
 	struct device *dev = dmaengine_get_dma_device(dma.chan);
 
@@ -200,7 +207,8 @@ static struct omx_dma_copy *dma_copy_unused(void)
 	return list_first_entry_or_null(&dma.unused, struct omx_dma_copy, node);
 }
 
-static bool dma_copy_start(struct omx_dma_copy *copy, struct page *from, u32 from_offset, u32 to_offset)
+static bool dma_copy_start(struct omx_dma_copy *copy, struct page *from, u32 from_offset,
+			   u32 to_offset)
 {
 	lockdep_assert_held(&dma.lock);
 	copy->failed = copy->landed = copy->reported = false;

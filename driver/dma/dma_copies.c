@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The copies of one pull by a DMA engine.  The files in pull/ and memory/ call this
+ * with the pull's lock held, mostly in softirq.
+ */
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/skbuff.h>
 
 #include "dma/dma_copies.h"
-#include "memory/region.h"
+#include "memory/access.h"
+#include "memory/cursor.h"
 #include "net/board.h"
 
-#define LENGTH_MIN	1024	/* of a copy; less is sooner copied than asked for */
+#define LENGTH_MIN	1024	/* of a copy; starting one takes longer than copying less */
 
 static unsigned long dma_copy_min = 1 << 20;
 module_param_named(copy_offload_min, dma_copy_min, ulong, 0644);
 MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
 
-bool omx_dma_pays(u64 length)
+void omx_dma_copies_decide(struct omx_dma_copies *copies, u64 length)
 {
-	return omx_dma_is_open() && length >= READ_ONCE(dma_copy_min);
+	copies->wanted = omx_dma_is_open() && length >= READ_ONCE(dma_copy_min);
 }
 
-/* Where these bytes of a frame lie.  Returns how many do so together. */
-static u32 source_of(const struct sk_buff *skb, u32 from, u32 length,
+/* Where these bytes of a frame lie.  Returns how many of them are contiguous. */
+static u32 dma_copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
 		     struct page **page, u32 *offset)
 {
 	const struct skb_shared_info *info = skb_shinfo(skb);
@@ -44,7 +49,7 @@ static u32 source_of(const struct sk_buff *skb, u32 from, u32 length,
 	return 0;
 }
 
-u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_cursor *cursor,
+u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_cursor *cursor,
 			 struct sk_buff *skb, int skb_offset, u32 length)
 {
 	struct omx_extent *extent = cursor->extent;
@@ -57,7 +62,7 @@ u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_
 	u64 number;
 
 	lockdep_assert_held(&extent->lock);
-	job.length = source_of(skb, skb_offset, length, &from, &from_offset);
+	job.length = dma_copy_find_source(skb, skb_offset, length, &from, &from_offset);
 	if (job.length < LENGTH_MIN)
 		return 0;
 	number = omx_dma_start(&job, from, from_offset, cursor->page_offset, &copies->list);
@@ -79,7 +84,7 @@ static struct omx_dma_copy *first_done(struct omx_dma_copies *copies)
 	return copy && omx_dma_is_done(copy) ? copy : NULL;
 }
 
-bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_region_cursor *cursor)
+bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_cursor *cursor)
 {
 	struct omx_dma_copy *copy;
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bytes of frames on their way into pages by a DMA engine (dma.h), of
- * messages that are long enough.  Otherwise the processor copies (region.c).
+ * The bytes of long messages on their way from frames into pages by a DMA engine
+ * (dma.h).  The processor copies what the engine does not take.  Pulls call
+ * this under their lock, as does the copy into a region (memory/).
  *
- * Memory may change once copies have landed: an invalidation waits for that,
- * and so does who ends a pull early.  A message is complete when all have been
- * reported, too.
+ * The memory must not change before copies have landed: an invalidation waits
+ * for that, and so does whoever ends a pull early.  A message is complete when
+ * all its copies have been reported, too.
  */
-#ifndef OMX_COPY_H
-#define OMX_COPY_H
+#ifndef OMX_DMA_COPIES_H
+#define OMX_DMA_COPIES_H
 
 #include <linux/list.h>
 #include <linux/types.h>
@@ -16,16 +17,20 @@
 #include "dma/dma.h"
 
 struct omx_board;
-struct omx_region_cursor;
+struct omx_cursor;
 struct sk_buff;
 
 /* Of one pull, under its lock. */
 struct omx_dma_copies {
+#ifdef OMX_DMA
 	bool wanted;
 	struct omx_board *board;	/* counters */
 	struct list_head list;		/* not known to be right yet, in order */
 	u64 last;			/* number of the last one ever */
+#endif
 };
+
+#ifdef OMX_DMA
 
 static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx_board *board)
 {
@@ -33,31 +38,78 @@ static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx
 	INIT_LIST_HEAD(&copies->list);
 }
 
-/* Is an engine to copy a message of this length? */
-bool omx_dma_pays(u64 length);
+/* The message has this length: is the engine to copy it? */
+void omx_dma_copies_decide(struct omx_dma_copies *copies, u64 length);
+
+static inline bool omx_dma_copies_wanted(const struct omx_dma_copies *copies)
+{
+	return unlikely(copies->wanted);
+}
+
+static inline bool omx_dma_copies_is_empty(const struct omx_dma_copies *copies)
+{
+	return likely(list_empty(&copies->list));
+}
 
 /* ---- BH off ---- */
 /*
  * Has the engine copy from the frame to where the cursor stands, under the
  * extent's lock.  Returns how many of the length bytes it took, 0: none.
  */
-u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_region_cursor *cursor,
+u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_cursor *cursor,
 			 struct sk_buff *skb, int skb_offset, u32 length);
 /*
- * Takes back what is done and copies again what went wrong, but for what has
- * lost its page meanwhile.  True: none is left.
+ * Releases the copies that are done, and copies again what went wrong, except
+ * where the page is absent by now.  True: none is left.
  */
-bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_region_cursor *cursor);
+bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_cursor *cursor);
 /* Is one left because of its page?  Then which bytes of the region it is. */
 bool omx_dma_copies_lack_page(struct omx_dma_copies *copies, u64 *offset, u64 *length);
 /* All have landed when it returns. */
 static inline void omx_dma_copies_wait(const struct omx_dma_copies *copies)
 {
-	if (!list_empty(&copies->list))
+	if (!omx_dma_copies_is_empty(copies))
 		omx_dma_wait(copies->last);
 }
 
-/* The message has failed: nothing is written any more, and nobody asks. */
+/* The message has failed: nothing is written any more when it returns. */
 void omx_dma_copies_abandon(struct omx_dma_copies *copies);
 
+#else
+
+static inline void omx_dma_copies_init(struct omx_dma_copies *copies, struct omx_board *board)
+{
+}
+
+static inline void omx_dma_copies_decide(struct omx_dma_copies *copies, u64 length)
+{
+}
+
+static inline bool omx_dma_copies_wanted(const struct omx_dma_copies *copies)
+{
+	return false;
+}
+
+static inline bool omx_dma_copies_is_empty(const struct omx_dma_copies *copies)
+{
+	return true;
+}
+
+static inline u32 omx_dma_copies_start(struct omx_dma_copies *copies,
+				       const struct omx_cursor *cursor,
+				       struct sk_buff *skb, int skb_offset, u32 length)
+{
+	return 0;
+}
+
+static inline bool omx_dma_copies_settle(struct omx_dma_copies *copies,
+					 struct omx_cursor *cursor)
+{
+	return true;
+}
+
+static inline void omx_dma_copies_wait(const struct omx_dma_copies *copies) { }
+static inline void omx_dma_copies_abandon(struct omx_dma_copies *copies) { }
+
+#endif
 #endif

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving eager messages: tiny and small ones are copied into the ring, medium
+ * ones stay in their frames until the program fetches them.
+ *
+ * The channel calls omx_receive_eager() in order and with its lock held: in softirq,
+ * or in process context for packets that had to wait for room.  chardev.c calls
+ * omx_fetch() for OMX_IOC_FETCH, in process context.
+ */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/receive_window.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
+#include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
 
 #define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
 
-/* Frames that take more memory than so many times their payload are copied. */
+/* Frames that use more memory than so many times their payload are copied. */
 #define WASTE_MAX	4
 #define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - EAGER_HEADER)
 
@@ -25,9 +35,9 @@ struct omx_message {
 	struct sk_buff *frames;		/* linked by skb->next */
 };
 
-static void free_frames(struct sk_buff *skb)
+static void frames_free(struct sk_buff *skb)
 {
-	/* With BH off their heads go to the next frames built on chunks. */
+	/* With BH off, so that their heads are used for the next frames. */
 	local_bh_disable();
 	while (skb) {
 		struct sk_buff *next = skb->next;
@@ -41,7 +51,7 @@ static void free_frames(struct sk_buff *skb)
 
 void omx_partial_drop(struct omx_partial *partial)
 {
-	free_frames(partial->head);
+	frames_free(partial->head);
 	memset(partial, 0, sizeof(*partial));
 }
 
@@ -64,7 +74,7 @@ static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
 
 /* ---- messages of one frame ---- */
 
-static bool push_small(struct omx_channel *ch, struct sk_buff *skb)
+static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
 	u32 length = be32_to_cpu(eager->msg_length);
@@ -93,10 +103,10 @@ static void message_uncharge(struct omx_endpoint *ep, const struct omx_message *
 }
 
 /*
- * From omx_table_add() on the program may guess the number and fetch the
- * message: RCU keeps `message`, but its frames are whoever's took it out.
+ * From omx_table_add() on the program may guess the number and fetch the message.
+ * RCU keeps `message`; its frames belong to whoever removes it from the table.
  */
-static bool push_message(struct omx_channel *ch, struct omx_partial *partial)
+static bool message_push(struct omx_channel *ch, struct omx_partial *partial)
 {
 	struct omx_endpoint *ep = ch->ep;
 	bool pushed;
@@ -131,7 +141,7 @@ free:
 	return false;
 }
 
-/* Fragments come in order: each must continue what is there. */
+/* Fragments arrive in order: each must continue the previous one. */
 static bool partial_continues(const struct omx_partial *partial,
 			      const struct omx_wire_eager *eager)
 {
@@ -155,9 +165,9 @@ static void partial_append(struct omx_partial *partial, struct sk_buff *skb)
 }
 
 /*
- * Copies a small fragment behind others: a channel keeps the fragments of a
- * message whatever memory there is, so they must take little more than its
- * bytes.  False: out of memory.
+ * Copies a small fragment behind others.  A channel keeps the fragments of a
+ * message even if memory is short, so they must use little more than their bytes.
+ * False: out of memory.
  */
 static bool partial_merge(struct omx_partial *partial, struct sk_buff *skb)
 {
@@ -177,13 +187,13 @@ static bool partial_merge(struct omx_partial *partial, struct sk_buff *skb)
 	return true;
 }
 
-static bool is_wasteful(const struct sk_buff *skb)
+static bool fragment_is_wasteful(const struct sk_buff *skb)
 {
 	return payload_of(skb) <= MERGED_ROOM &&
 	       skb->truesize > WASTE_MAX * payload_of(skb);
 }
 
-/* Takes the newest frame back out: it stays with the channel for now. */
+/* Removes the newest frame again: it stays in the channel for now. */
 static void partial_unappend(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct omx_partial *partial = &ch->partial;
@@ -199,13 +209,13 @@ static void partial_unappend(struct omx_channel *ch, struct sk_buff *skb)
 	partial->truesize -= skb->truesize;
 }
 
-static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
+static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
 	struct omx_partial *partial = &ch->partial;
 
 	if (!partial_continues(partial, eager)) {
-		/* The peer does not keep its own rules: lose this message only. */
+		/* The peer violates the protocol: drop this message only. */
 		omx_count(ch->ep->board, DROP_FRAGMENT);
 		omx_partial_drop(partial);
 		kfree_skb(skb);
@@ -213,13 +223,13 @@ static bool add_fragment(struct omx_channel *ch, struct sk_buff *skb)
 	}
 	partial->length = be32_to_cpu(eager->msg_length);
 	partial->match_info = be64_to_cpu(eager->match_info);
-	/* The last one may have to be taken out again. */
-	if (partial->received + payload_of(skb) < partial->length && is_wasteful(skb))
+	/* Not the last one, which may have to be removed again. */
+	if (partial->received + payload_of(skb) < partial->length && fragment_is_wasteful(skb))
 		return partial_merge(partial, skb);
 	partial_append(partial, skb);
 	if (partial->received < partial->length)
 		return true;
-	if (push_message(ch, partial))
+	if (message_push(ch, partial))
 		return true;
 	partial_unappend(ch, skb);
 	return false;
@@ -233,16 +243,16 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 	lockdep_assert_held(&ch->lock);
 	if (length == payload_of(skb) && length <= OMX_SMALL_MAX &&
 	    !ch->partial.received)
-		return push_small(ch, skb);
-	/* One that was begun is always finished: others may wait behind it. */
+		return message_push_small(ch, skb);
+	/* A message that has begun is always completed: others may wait behind it. */
 	if (!ch->partial.received &&
 	    (atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX ||
 	     !omx_endpoint_may_hold(ch->ep)))
 		return false;
-	return add_fragment(ch, skb);
+	return partial_add(ch, skb);
 }
 
-/* ---- the program takes it ---- */
+/* ---- fetching ---- */
 
 static int message_copy_out(struct omx_message *message, struct omx_buffer_iter *to)
 {
@@ -276,7 +286,7 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	message = omx_table_pop(&ep->messages, fetch.message);
 	if (message) {
 		error = message_copy_out(message, &to);
-		free_frames(message->frames);
+		frames_free(message->frames);
 		message_uncharge(ep, message);
 		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
@@ -291,7 +301,7 @@ void omx_messages_destroy(struct omx_endpoint *ep)
 	u32 slot = 0;
 
 	while ((message = omx_table_next(&ep->messages, &slot))) {
-		free_frames(message->frames);
+		frames_free(message->frames);
 		message_uncharge(ep, message);
 		kfree(message);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Eager messages in: tiny and small ones go into the ring, medium ones stay
- * in the frames they came in until the program fetches them, which saves it
- * one copy and the ring the room.
+ * Receiving eager messages: tiny and small ones are copied into the ring; medium
+ * ones stay in their frames until the program fetches them, which saves a copy and
+ * room in the ring.
  */
-#ifndef OMX_RECEIVE_EAGER_H
-#define OMX_RECEIVE_EAGER_H
+#ifndef OMX_EAGER_RECEIVE_H
+#define OMX_EAGER_RECEIVE_H
 
 #include <linux/types.h>
 
@@ -14,7 +14,7 @@ struct omx_endpoint;
 struct omx_partial;
 struct sk_buff;
 
-/* Channel's lock held, in order.  Consumes skb, or false: no room now. */
+/* ch->lock held, in order.  Consumes skb; false: there is no room now. */
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb);
 void omx_partial_drop(struct omx_partial *partial);
 

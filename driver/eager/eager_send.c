@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending eager messages: the program's data is copied into frames at once.
+ *
+ * chardev.c calls omx_send_eager() for OMX_IOC_SEND, in process context.
+ */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/send.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
@@ -19,8 +25,8 @@ struct message {
 	u32 frame_payload;
 };
 
-static struct sk_buff *make_fragment(const struct message *message, u32 offset,
-				     u32 length)
+static struct sk_buff *message_make_fragment(const struct message *message,
+					     u32 offset, u32 length)
 {
 	struct omx_wire_eager *eager;
 	struct sk_buff *skb;
@@ -35,13 +41,13 @@ static struct sk_buff *make_fragment(const struct message *message, u32 offset,
 	return skb;
 }
 
-static int make_packets(struct message *message, struct sk_buff_head *packets)
+static int message_make_packets(struct message *message, struct sk_buff_head *packets)
 {
 	u32 offset = 0;
 
 	do {
 		u32 length = min(message->length - offset, message->frame_payload);
-		struct sk_buff *skb = make_fragment(message, offset, length);
+		struct sk_buff *skb = message_make_fragment(message, offset, length);
 		int error;
 
 		if (!skb)
@@ -56,13 +62,13 @@ static int make_packets(struct message *message, struct sk_buff_head *packets)
 	return 0;
 }
 
-static int send_message(struct message *message)
+static int message_send(struct message *message)
 {
 	struct sk_buff_head packets;
 	int error;
 
 	__skb_queue_head_init(&packets);
-	error = make_packets(message, &packets);
+	error = message_make_packets(message, &packets);
 	if (!error)
 		return omx_channel_send(message->ch, &packets);
 	__skb_queue_purge(&packets);
@@ -107,7 +113,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
-	error = send_message(&message);
+	error = message_send(&message);
 	omx_buffer_end(&message.data);
 put_channel:
 	omx_channel_put(message.ch);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Eager messages out: copied from the program into frames at once.
+ * Sending eager messages: OMX_IOC_SEND.
  */
-#ifndef OMX_SEND_EAGER_H
-#define OMX_SEND_EAGER_H
+#ifndef OMX_EAGER_SEND_H
+#define OMX_EAGER_SEND_H
 
 struct omx_endpoint;
 

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Accounts: the kernel memory that the endpoints of a user, or of a memory control
+ * group, have together.
+ *
+ * Endpoints get their accounts when they open, and budgets charge them in any
+ * context.  Work tells endpoints that wait when there is memory again.
+ */
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -14,6 +21,7 @@
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/group.h"
+#include "observe/lock_order.h"
 
 /* In eighths of what a user may have. */
 #define RINGS_MAX	4
@@ -41,7 +49,7 @@ static const struct levels group_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_REGION]	= { 4, 4 },
 };
 
-static DEFINE_MUTEX(accounts_lock);	/* outside of account->lock */
+static DEFINE_MUTEX(accounts_lock);	/* of the list, `endpoints`, and users' levels */
 static LIST_HEAD(accounts);		/* those with endpoints, or with charges left of them */
 
 /* ---- the limits ---- */
@@ -119,7 +127,7 @@ module_param(user_endpoints, uint, 0644);
 MODULE_PARM_DESC(user_endpoints, "endpoints that one user may have open (default 1024)");
 module_param_cb(user_memory_mb, &user_memory_ops, &user_memory_mb, 0644);
 MODULE_PARM_DESC(user_memory_mb,
-		 "MiB of kernel memory that all endpoints of one user may take (default 0: a quarter of the memory)");
+		 "MiB of kernel memory for the endpoints of one user (default 0: a quarter)");
 
 /* ---- room ---- */
 
@@ -209,11 +217,11 @@ static void review_group(struct omx_account *account)
 static void visit_members(struct omx_account *account,
 			  void (*what)(struct omx_budget *budget))
 {
-	struct omx_share *pager;
+	struct omx_share *share;
 
 	mutex_lock(&account->lock);
-	list_for_each_entry(pager, &account->members, link) {
-		what(pager->budget);
+	list_for_each_entry(share, &account->members, link) {
+		what(share->budget);
 		cond_resched();
 	}
 	mutex_unlock(&account->lock);
@@ -253,7 +261,7 @@ static struct omx_account *account_alloc(void)
 	if (!account)
 		return NULL;
 	INIT_DELAYED_WORK(&account->review, review);
-	mutex_init(&account->lock);
+	omx_mutex_init(&account->lock, OMX_LOCK_ACCOUNT);
 	INIT_LIST_HEAD(&account->members);
 	list_add(&account->in_all, &accounts);
 	return account;

@@ -15,10 +15,10 @@
  * received belongs to the owner of the receiving endpoint.  Endpoints reserve
  * in steps what they are charged (budget.h): reservations are what is counted.
  *
- * What a program asks for (regions, large sends, pulls, connects, and the notes
- * that tell how these end) is charged to the user one by one, by what the
- * allocator gives, until it is freed, which may be after its endpoint.  The
- * kernel itself charges the group for it (GFP_KERNEL_ACCOUNT).
+ * What a program requests (regions, large sends, pulls, connects, and the
+ * completions that report how these end) is charged to the user one by one, by
+ * what the allocator gives, until it is freed, which may be after its endpoint.
+ * The kernel itself charges the group for it (GFP_KERNEL_ACCOUNT).
  *
  * The uses below are refused at different levels, so that whatever releases
  * memory still works when what takes it is refused:
@@ -74,7 +74,7 @@ struct omx_account {
 	long rings;			/* bytes that the group is charged for them; under lock */
 	kuid_t uid;
 	struct delayed_work review;
-	struct mutex lock;		/* of members, and levels of a group; outside of all locks of an endpoint */
+	struct mutex lock;		/* of members, and of the levels of a group */
 	struct list_head members;	/* struct omx_share */
 	struct list_head in_all;	/* this and the next under accounts_lock */
 	unsigned int endpoints;		/* including those that open or close now */

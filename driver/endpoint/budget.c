@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The budget of an endpoint: reservations of kernel memory for what it is
+ * charged, in steps, from the accounts of its user and its control group.
+ *
+ * Charges are inline (budget.h).  This file runs when a step is needed or can be
+ * given back, in any context.
+ */
 #include <linux/err.h>
 #include <linux/mm.h>
 
 #include "endpoint/budget.h"
 #include "endpoint/group.h"
+#include "observe/lock_order.h"
 
 /* ---- reserving ---- */
 
@@ -111,25 +119,25 @@ void omx_budget_wait(struct omx_budget *budget, enum omx_account_use use)
 
 /* ---- opening and closing ---- */
 
-static void join(struct omx_share *pager)
+static void join(struct omx_share *share)
 {
-	struct omx_account *account = pager->account;
+	struct omx_account *account = share->account;
 
 	if (!account)
 		return;
 	mutex_lock(&account->lock);
-	list_add_tail(&pager->link, &account->members);
+	list_add_tail(&share->link, &account->members);
 	mutex_unlock(&account->lock);
 }
 
-static void leave(struct omx_share *pager)
+static void leave(struct omx_share *share)
 {
-	struct omx_account *account = pager->account;
+	struct omx_account *account = share->account;
 
 	if (!account)
 		return;
 	mutex_lock(&account->lock);
-	list_del_init(&pager->link);
+	list_del_init(&share->link);
 	mutex_unlock(&account->lock);
 }
 
@@ -145,12 +153,12 @@ void omx_budget_stop(struct omx_budget *budget)
 	leave(&budget->group);
 }
 
-static void init_share(struct omx_share *pager, struct omx_budget *budget,
+static void init_share(struct omx_share *share, struct omx_budget *budget,
 		       struct omx_account *account)
 {
-	pager->account = account;
-	pager->budget = budget;
-	INIT_LIST_HEAD(&pager->link);
+	share->account = account;
+	share->budget = budget;
+	INIT_LIST_HEAD(&share->link);
 }
 
 int omx_budget_open(struct omx_budget *budget, struct net *net, unsigned long endpoint_bytes)
@@ -167,7 +175,7 @@ int omx_budget_open(struct omx_budget *budget, struct net *net, unsigned long en
 		goto close_group;
 	init_share(&budget->user, budget, user);
 	init_share(&budget->group, budget, group);
-	spin_lock_init(&budget->lock);
+	omx_spin_lock_init(&budget->lock, OMX_LOCK_BUDGET);
 	return 0;
 
 close_group:

@@ -38,7 +38,7 @@ struct omx_budget {
 	atomic_long_t used;		/* bytes */
 	long reserved;			/* written under lock */
 	struct omx_share user, group;
-	spinlock_t lock;		/* innermost, BH off; also of sk's charges */
+	spinlock_t lock;		/* of `reserved`, and of all charges of sk */
 	long charged;			/* to sk: `reserved`, or what it did not refuse */
 	struct sock *sk;
 } ____cacheline_aligned;

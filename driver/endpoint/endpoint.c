@@ -1,62 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Endpoints: opening one on a board, finding it, and ending it.
+ *
+ * chardev.c opens and closes endpoints for programs, in process context.  net/
+ * finds them for each frame that arrives, and attach.c ends all endpoints of a
+ * board that is detached.
+ */
 #define pr_fmt(fmt) "omx: " fmt
 
 #include <linux/pid.h>
-#include <linux/poll.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/close.h"
 #include "channel/connect.h"
-#include "compat.h"
+#include "channel/receive_window.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
 #include "memory/region.h"
+#include "memory/space.h"
 #include "net/board.h"
+#include "observe/lock_order.h"
 #include "pager/pager.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
-/*
- * How long a rendezvous may lie in the ring before the helper thread is woken
- * to take it: a program that polls is quicker, one that computes is not.
- */
-#define HELPER_DELAY_NS		(50 * NSEC_PER_USEC)
-
-/* Does something urgent lie in the ring behind this slot? */
-static bool urgent_behind(const struct omx_endpoint *ep, u32 slot)
-{
-	u32 distance = READ_ONCE(ep->urgent_head) - slot;
-
-	/* More than the ring holds: it was taken out long ago. */
-	return distance && distance <= OMX_RING_SLOTS;
-}
-
-static bool is_urgent(const struct omx_endpoint *ep)
-{
-	return urgent_behind(ep, READ_ONCE(ep->ring.user->utail));
-}
-
-static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
-{
-	struct omx_endpoint *ep = container_of(timer, struct omx_endpoint,
-					       helper_timer);
-
-	if (is_urgent(ep) && !atomic_read(&ep->attending)) {
-		omx_count(ep->board, HELPER_WAKEUP);
-		WRITE_ONCE(ep->helper_due, true);
-		wake_up_interruptible(&ep->helper_wait);
-	}
-	return HRTIMER_NORESTART;
-}
-
 /* ---- open ---- */
 
-static void init_tables(struct omx_endpoint *ep)
+static void endpoint_init_tables(struct omx_endpoint *ep)
 {
 	omx_table_init(&ep->channels);
 	omx_table_init(&ep->regions);
@@ -66,7 +42,7 @@ static void init_tables(struct omx_endpoint *ep)
 	omx_table_init(&ep->connects);
 }
 
-static void destroy_tables(struct omx_endpoint *ep)
+static void endpoint_destroy_tables(struct omx_endpoint *ep)
 {
 	omx_table_destroy(&ep->connects);
 	omx_table_destroy(&ep->messages);
@@ -76,7 +52,7 @@ static void destroy_tables(struct omx_endpoint *ep)
 	omx_table_destroy(&ep->channels);
 }
 
-/* What an endpoint takes while nothing happens. */
+/* The memory that an idle endpoint uses. */
 #define ENDPOINT_BYTES	(sizeof(struct omx_endpoint) + OMX_RING_BYTES)
 
 static int endpoint_init(struct omx_endpoint *ep, struct net *net,
@@ -100,16 +76,13 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	} while (!ep->session);
 	ep->owner = get_pid(task_tgid(current));
 	get_task_comm(ep->command, current);
-	init_waitqueue_head(&ep->wait);
-	init_waitqueue_head(&ep->helper_wait);
-	omx_hrtimer_setup(&ep->helper_timer, helper_timer_fired,
-			  CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	omx_wakeup_init(ep);
 	ep->hash_seed = get_random_u32();
 	get_random_bytes(ep->hash_keys, sizeof(ep->hash_keys));
 	hash_init(ep->channels_by_peer);
 	hash_init(ep->quotas);
-	spin_lock_init(&ep->channels_lock);
-	init_tables(ep);
+	omx_spin_lock_init(&ep->channels_lock, OMX_LOCK_CHANNELS);
+	endpoint_init_tables(ep);
 	omx_completion_init(&ep->board_completion, OMX_EVENT_BOARD);
 	return 0;
 }
@@ -134,13 +107,13 @@ static void endpoint_free(struct omx_endpoint *ep)
 	if (ep->space)
 		omx_space_put_now(ep->space);
 	omx_ring_destroy(&ep->ring);
-	destroy_tables(ep);
+	endpoint_destroy_tables(ep);
 	put_pid(ep->owner);
 	omx_budget_close(&ep->budget, ENDPOINT_BYTES);
 	kfree(ep);
 }
 
-/* This endpoint, or the lowest free one; OMX_ENDPOINT_MAX: it is not free. */
+/* The wanted endpoint, or the lowest free one.  OMX_ENDPOINT_MAX: not free. */
 static u32 endpoint_free_slot(const struct omx_board *board, u32 wanted)
 {
 	if (wanted == OMX_ANY)
@@ -169,7 +142,7 @@ static int endpoint_claim_slot(struct omx_board *board, struct omx_endpoint *ep,
 	return error;
 }
 
-static void publish_board(struct omx_endpoint *ep)
+static void endpoint_publish_board(struct omx_endpoint *ep)
 {
 	struct omx_board *board = ep->board;
 
@@ -183,8 +156,8 @@ static void publish_board(struct omx_endpoint *ep)
 	rcu_read_unlock();
 }
 
-/* On success the endpoint keeps the reference on the interface. */
-static int attach_to(struct omx_endpoint *ep, u32 board_index, u32 endpoint)
+/* On success the endpoint keeps the reference to the board. */
+static int endpoint_attach(struct omx_endpoint *ep, u32 board_index, u32 endpoint)
 {
 	struct omx_board *board = omx_board_get(ep->net, board_index);
 	int error;
@@ -198,10 +171,12 @@ static int attach_to(struct omx_endpoint *ep, u32 board_index, u32 endpoint)
 }
 
 /*
- * The board on which the endpoint, or the lowest free one, has the lowest
- * number: endpoints spread over the boards.  -EBUSY, -ENODEV: there is none.
+ * The board whose lowest free endpoint is the lowest of all boards, so that
+ * endpoints spread evenly over the boards; or the first board on which the
+ * wanted endpoint is free.  -EBUSY: there is no such board.  -ENODEV: there is
+ * no board at all.
  */
-static int best_board(struct net *net, u32 endpoint)
+static int endpoint_best_board(struct net *net, u32 endpoint)
 {
 	u32 board_index, lowest = OMX_ENDPOINT_MAX;
 	int best = -ENODEV;
@@ -212,7 +187,7 @@ static int best_board(struct net *net, u32 endpoint)
 
 		if (!board)
 			continue;
-		/* A glance: endpoint_claim_slot() looks again under the lock. */
+		/* Without the lock: endpoint_claim_slot() checks it again. */
 		i = READ_ONCE(board->detaching) ? OMX_ENDPOINT_MAX :
 						  endpoint_free_slot(board, endpoint);
 		omx_board_put(board);
@@ -226,16 +201,16 @@ static int best_board(struct net *net, u32 endpoint)
 	return best;
 }
 
-static int attach_anywhere(struct omx_endpoint *ep, u32 endpoint)
+static int endpoint_attach_anywhere(struct omx_endpoint *ep, u32 endpoint)
 {
 	int board_index, error;
 
-	/* Somebody may take the endpoint, or the board may go, in between. */
+	/* Another program may open the endpoint first, or the board may be detached. */
 	do {
-		board_index = best_board(ep->net, endpoint);
+		board_index = endpoint_best_board(ep->net, endpoint);
 		if (board_index < 0)
 			return board_index;
-		error = attach_to(ep, board_index, endpoint);
+		error = endpoint_attach(ep, board_index, endpoint);
 	} while (error == -EBUSY || error == -ENODEV);
 	return error;
 }
@@ -254,21 +229,21 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 		return ep;
 
 	error = open->board == OMX_ANY ?
-		attach_anywhere(ep, open->endpoint) :
-		attach_to(ep, open->board, open->endpoint);
+		endpoint_attach_anywhere(ep, open->endpoint) :
+		endpoint_attach(ep, open->board, open->endpoint);
 	if (error) {
 		endpoint_free(ep);
 		return ERR_PTR(error);
 	}
-	/* Before it can be destroyed: who reads the log counts both. */
+	/* Logged before it can be destroyed: tests compare both counts. */
 	pr_debug("endpoint %u created\n", ep->index);
 	ep->space = omx_space_create(ep->board, NULL, false);
 	if (!ep->space) {
 		omx_endpoint_close(ep);
-		/* Registering a notifier gives in to signals. */
+		/* A signal interrupts the registration of the MMU notifier. */
 		return ERR_PTR(signal_pending(current) ? -EINTR : -ENOMEM);
 	}
-	publish_board(ep);
+	endpoint_publish_board(ep);
 	open->board = ep->board->index;
 	open->endpoint = ep->index;
 	open->session = ep->session;
@@ -279,7 +254,7 @@ struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *ope
 
 /* ---- close ---- */
 
-/* No frame finds it any more once a grace period has passed. */
+/* After a grace period no frame finds the endpoint any more. */
 static void endpoint_make_dead(struct omx_board *board, struct omx_endpoint *ep, u8 status)
 {
 	lockdep_assert_held(&board->endpoints_lock);
@@ -303,8 +278,8 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_budget_stop(&ep->budget);
 	synchronize_net();
 
-	/* Frames and ioctls are over; timers that still run see ep->dead. */
-	hrtimer_cancel(&ep->helper_timer);
+	/* No frame or ioctl uses it any more; running timers check ep->dead. */
+	omx_wakeup_stop(ep);
 	omx_connects_destroy(ep);
 	omx_rndvs_stop(ep);
 	omx_pulls_destroy(ep);	/* waits for a grace period */
@@ -339,7 +314,7 @@ void omx_endpoints_detach(struct omx_board *board)
 	}
 }
 
-/* ---- what others ask ---- */
+/* ---- finding and describing ---- */
 
 bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
 			enum omx_account_use use)
@@ -384,154 +359,17 @@ void omx_endpoints_board_changed(struct omx_board *board)
 		ep = rcu_dereference(board->endpoints[i]);
 		if (!ep)
 			continue;
-		publish_board(ep);
+		endpoint_publish_board(ep);
 		omx_endpoint_post(ep, &ep->board_completion);
 	}
 	rcu_read_unlock();
-}
-
-/* ---- sleeping and waking ---- */
-
-void omx_endpoint_notify(struct omx_endpoint *ep)
-{
-	if (wq_has_sleeper(&ep->wait))
-		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
-}
-
-static void start_helper_timer(struct omx_endpoint *ep)
-{
-	/* Callers are ordered behind what the helper checks before it sleeps. */
-	if (waitqueue_active(&ep->helper_wait))
-		hrtimer_start(&ep->helper_timer, ns_to_ktime(HELPER_DELAY_NS),
-			      HRTIMER_MODE_REL_SOFT);
-}
-
-void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
-{
-	WRITE_ONCE(ep->urgent_head, READ_ONCE(ep->ring.head));
-	/*
-	 * Its barrier pairs with prepare_to_wait() in helper_wait() and with
-	 * atomic_dec_and_test() below: one of us sees the other.
-	 */
-	if (wq_has_sleeper(&ep->wait))
-		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
-	if (!atomic_read(&ep->attending))
-		start_helper_timer(ep);
-}
-
-void omx_endpoint_leave(struct omx_endpoint *ep)
-{
-	if (atomic_dec_and_test(&ep->attending) && is_urgent(ep))
-		start_helper_timer(ep);
-}
-
-void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completion)
-{
-	if (omx_ring_post(&ep->ring, completion))
-		omx_count(ep->board, RING_BACKLOG);
-	omx_endpoint_notify(ep);
-}
-
-static bool has_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
-{
-	return READ_ONCE(ep->ring.head) != wait->head || omx_channels_may_reopen(ep) ||
-	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
-	       omx_endpoint_is_dead(ep);
-}
-
-static bool helper_has_news(struct omx_endpoint *ep,
-			    const struct omx_ioc_wait *wait)
-{
-	return READ_ONCE(ep->helper_due) ||
-	       urgent_behind(ep, wait->head) ||
-	       READ_ONCE(ep->ring.kernel->kwakeups) != wait->wakeups ||
-	       omx_endpoint_is_dead(ep);
-}
-
-/*
- * wait_event_interruptible() without queueing anew just to see that there are
- * news: they are what wakes us, and a ping-pong spends its time here.
- */
-static long wait_without_limit(struct omx_endpoint *ep,
-			       const struct omx_ioc_wait *wait)
-{
-	DEFINE_WAIT(entry);
-	long error = 0;
-
-	while (!has_news(ep, wait)) {
-		error = prepare_to_wait_event(&ep->wait, &entry, TASK_INTERRUPTIBLE);
-		if (error || has_news(ep, wait))
-			break;
-		schedule();
-	}
-	finish_wait(&ep->wait, &entry);
-	return error;
-}
-
-static long wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
-{
-	long error;
-
-	atomic_inc(&ep->attending);
-	if (wait->timeout_ms == OMX_ANY)
-		error = wait_without_limit(ep, wait);
-	else
-		error = wait_event_interruptible_hrtimeout(ep->wait,
-					has_news(ep, wait),
-					ms_to_ktime(wait->timeout_ms));
-	omx_endpoint_leave(ep);
-	return error;
-}
-
-static long helper_wait(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
-{
-	long error;
-
-	if (wait->timeout_ms == OMX_ANY)
-		error = wait_event_interruptible(ep->helper_wait,
-						 helper_has_news(ep, wait));
-	else
-		error = wait_event_interruptible_hrtimeout(ep->helper_wait,
-					helper_has_news(ep, wait),
-					ms_to_ktime(wait->timeout_ms));
-	WRITE_ONCE(ep->helper_due, false);
-	return error;
-}
-
-long omx_endpoint_wait(struct omx_endpoint *ep, void __user *arg)
-{
-	struct omx_ioc_wait wait;
-	long error;
-
-	if (copy_from_user(&wait, arg, sizeof(wait)))
-		return -EFAULT;
-	if (wait.flags & ~OMX_WAIT_HELPER)
-		return -EINVAL;
-	error = wait.flags & OMX_WAIT_HELPER ? helper_wait(ep, &wait) :
-					       wait_for_news(ep, &wait);
-	if (error == -ETIME)
-		return -ETIMEDOUT;
-	/* Not restarted: the program decides whether a signal ends its wait. */
-	return error == -ERESTARTSYS ? -EINTR : error;
-}
-
-long omx_endpoint_wakeup(struct omx_endpoint *ep)
-{
-	u32 *wakeups = &ep->ring.kernel->kwakeups;
-
-	spin_lock_bh(&ep->ring.lock);
-	WRITE_ONCE(*wakeups, *wakeups + 1);
-	spin_unlock_bh(&ep->ring.lock);
-	wake_up_all(&ep->wait);
-	wake_up_all(&ep->helper_wait);
-	return 0;
 }
 
 long omx_endpoint_kick(struct omx_endpoint *ep)
 {
 	omx_ring_flush(&ep->ring);
 	omx_channels_reopen(ep);
-	/* Not room enough yet: the program kicks again when it has made more. */
+	/* The room is not sufficient yet: have the program kick again after more. */
 	if (atomic_read(&ep->closed_windows))
 		WRITE_ONCE(ep->ring.kernel->kbacklog, 1);
 	return 0;

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory control group of an endpoint, charged by a struct sock.
+ *
+ * Budgets charge it in any context; work has the kernel reclaim memory of a group
+ * that is full.
+ */
 #include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/page_counter.h>

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The event ring of an endpoint: how events are written, and what waits while the
+ * ring is full.
+ *
+ * The receiving halves of channels and pulls write events in softirq, ioctls and
+ * works in process context.  The program reads them from its mapping.
+ */
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -6,8 +13,9 @@
 
 #include "endpoint/account.h"
 #include "endpoint/ring.h"
+#include "observe/lock_order.h"
 
-/* Slots that messages leave to notes, so that answers always get through. */
+/* Slots that messages leave to completions, so that these are not delayed. */
 #define SLOTS_FOR_COMPLETIONS	(OMX_RING_SLOTS / 16)
 
 static_assert(sizeof(struct omx_event) == OMX_SLOT_SIZE);
@@ -16,7 +24,7 @@ static_assert((OMX_RING_SLOTS & (OMX_RING_SLOTS - 1)) == 0);
 
 #define KERNEL_BYTES	(OMX_RING_BYTES - PAGE_SIZE)
 
-/* As vmalloc_user(), but it counts for the program's control group. */
+/* As vmalloc_user(), but charged to the program's control group. */
 static void *ring_alloc(unsigned long size)
 {
 	return __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -24,7 +32,7 @@ static void *ring_alloc(unsigned long size)
 
 int omx_ring_init(struct omx_ring *ring)
 {
-	spin_lock_init(&ring->lock);
+	omx_spin_lock_init(&ring->lock, OMX_LOCK_RING);
 	INIT_LIST_HEAD(&ring->backlog);
 	ring->kernel = ring_alloc(KERNEL_BYTES);
 	ring->user = ring_alloc(PAGE_SIZE);
@@ -36,7 +44,7 @@ int omx_ring_init(struct omx_ring *ring)
 	return 0;
 }
 
-void omx_note_free(struct omx_completion *completion)
+void omx_completion_free(struct omx_completion *completion)
 {
 	if (!completion || !completion->user)
 		return;
@@ -50,7 +58,7 @@ void omx_ring_destroy(struct omx_ring *ring)
 
 	list_for_each_entry_safe(completion, next, &ring->backlog, link) {
 		list_del_init(&completion->link);
-		omx_note_free(completion);
+		omx_completion_free(completion);
 	}
 	vfree(ring->user);
 	vfree(ring->kernel);
@@ -116,8 +124,8 @@ u32 omx_ring_room(const struct omx_ring *ring)
 }
 
 /*
- * Room for an entry that must not wrap: pads up to the end first if need be.
- * NULL: there is not enough.
+ * Reserves slots for an entry, which must not wrap: pads the ring up to its end
+ * if necessary.  NULL: there is not enough room.
  */
 static struct omx_event *ring_reserve(struct omx_ring *ring, u32 slots)
 {
@@ -141,6 +149,7 @@ static struct omx_event *ring_reserve(struct omx_ring *ring, u32 slots)
 
 static void ring_publish(struct omx_ring *ring, u32 slots)
 {
+	lockdep_assert_held(&ring->lock);
 	ring->head += slots;
 	/* Pairs with the program's acquire: the slots are complete. */
 	smp_store_release(&ring->kernel->khead, ring->head);
@@ -155,7 +164,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
 
 	spin_lock_bh(&ring->lock);
-	/* Messages overtake no note, and leave room for some. */
+	/* Messages overtake no completion, and leave room for some. */
 	if (list_empty(&ring->backlog) &&
 	    omx_ring_room(ring) >= event->slots + SLOTS_FOR_COMPLETIONS)
 		slot = ring_reserve(ring, event->slots);
@@ -191,7 +200,7 @@ bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion)
 
 	spin_lock_bh(&ring->lock);
 	if (list_empty(&ring->backlog) && ring_write_completion(ring, completion)) {
-		omx_note_free(completion);
+		omx_completion_free(completion);
 		waits = false;
 	} else {
 		if (list_empty(&completion->link))
@@ -212,7 +221,7 @@ bool omx_ring_flush(struct omx_ring *ring)
 		if (!ring_write_completion(ring, completion))
 			break;
 		list_del_init(&completion->link);
-		omx_note_free(completion);
+		omx_completion_free(completion);
 	}
 	empty = list_empty(&ring->backlog);
 	WRITE_ONCE(ring->kernel->kbacklog, !empty);

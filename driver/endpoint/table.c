@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables that number objects and find them by their number.
+ *
+ * ioctls and frames look numbers up under RCU; objects are added and removed in
+ * any context.  It is plain data with a lock, and unit-tested in user space.
+ */
 #include <linux/kernel.h>
 #include <linux/slab.h>
 
 #include "endpoint/table.h"
+#include "observe/lock_order.h"
 
 #define FIRST_SIZE	64
 
@@ -14,7 +21,7 @@ struct omx_table_slots {
 
 void omx_table_init(struct omx_table *table)
 {
-	spin_lock_init(&table->lock);
+	omx_spin_lock_init(&table->lock, OMX_LOCK_TABLE);
 	RCU_INIT_POINTER(table->slots, NULL);
 	table->count = 0;
 	table->last = 0;

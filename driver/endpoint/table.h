@@ -23,9 +23,9 @@
 struct omx_table_slots;
 
 struct omx_table {
-	spinlock_t lock;		/* taken with BH off; innermost */
+	spinlock_t lock;		/* writers; readers use RCU */
 	struct omx_table_slots __rcu *slots;
-	u32 count;
+	u32 count;			/* also read unlocked */
 	u32 last;			/* number that was given */
 };
 

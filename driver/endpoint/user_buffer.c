@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies between frames and the buffers of programs, which may have segments.
+ *
+ * Eager messages are sent and fetched with this, in ioctls.
+ */
 #include <linux/err.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -8,7 +13,7 @@
 
 #include "endpoint/user_buffer.h"
 
-/* Sums up without wrapping and compares with what the program said. */
+/* Checks that the lengths add up to the total, without overflow. */
 static int check_segments(const struct omx_segment *segment, u32 count, u64 length)
 {
 	u64 sum = 0;
@@ -87,9 +92,9 @@ void omx_buffer_end(struct omx_buffer_iter *iter)
 }
 
 /*
- * The copies check the program's addresses.  That ours lie inside a frame is
- * known, and looking their page up for it (hardened usercopy) costs as much as
- * copying a kilobyte: hence the variants that do not.
+ * _copy_from_iter() and _copy_to_iter() check the program's addresses, but not
+ * ours: these are known to be inside a frame, and the check of their page
+ * (hardened usercopy) costs as much as copying a kilobyte.
  */
 int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
 			u32 length)

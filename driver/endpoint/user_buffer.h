@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Buffers as programs describe them (struct omx_buffer), for one pass.
+ * One pass over a buffer as a program describes it (struct omx_buffer).
  */
-#ifndef OMX_BUFFER_H
-#define OMX_BUFFER_H
+#ifndef OMX_USER_BUFFER_H
+#define OMX_USER_BUFFER_H
 
 #include <linux/types.h>
 #include <linux/uio.h>

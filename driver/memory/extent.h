@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Translations of a program's addresses into pages, for frames that come and
- * go in softirq.  A space has extents of 64 pages, made when the network
- * first needs one of them, each with an MMU interval notifier: whatever the
- * program or the kernel does to the memory, translations are gone before it
- * happens (On-demand paging, invalidation flow).
+ * An extent has the translations of 64 pages of a program's address space into
+ * page frames.  Transfers use them in softirq; a space (space.h) makes its
+ * extents, finds them and invalidates them.
  *
- * A page of an extent is
- *	absent		entry 0
- *	faulting	absent, and somebody is in omx_space_page_in() for it
- *	present		entry with a page, usable under extent->lock
- *	stale		pinned but no longer present: nobody may use it, the pin
- *			is given back by the next tidy()
- * and invalidating while the notifier's sequence is odd: what was looked up
- * meanwhile is not installed (mmu_interval_read_retry()).
+ * Each page of an extent is in one of these states:
+ *	absent		The entry is 0.
+ *	faulting	Absent, and somebody is in omx_space_page_in() for it.
+ *	present		The entry has a page, usable under extent->lock.
+ *	stale		Pinned, but no longer present: nobody may use the page, and
+ *			the pin is given back the next time that the extent is
+ *			tidied up (omx_extent_unpin()).
+ * The page is invalidating while the sequence of the extent's notifier equals the
+ * (odd) sequence of the notifiers of the whole mm: what was looked up in that time
+ * is not installed (mmu_interval_read_retry()).
  *
  * An invalidation takes extent->lock, so it waits for copies in progress and
- * comes before the next; those of an engine it waits for besides.  Frames handed to a device hold their own reference
- * on the page.
- *
- * Unpinned regions of an endpoint share its space; one that is pinned has a
- * space of its own, which goes with it.
+ * comes before the next one; it also waits for copies by DMA.  It does not wait
+ * for users that have their own references on pages: frames that were handed to a
+ * device, and copies within this host while they read a page of the sender.
  */
-#ifndef OMX_SPACE_H
-#define OMX_SPACE_H
+#ifndef OMX_EXTENT_H
+#define OMX_EXTENT_H
 
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
-#include <linux/xarray.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
 
-struct omx_pager;
-struct omx_board;
-struct omx_program;
+#include "observe/counters.h"
+
+struct omx_space;
 
 #define OMX_EXTENT_PAGES	64
 #define OMX_EXTENT_SIZE		((u64)OMX_EXTENT_PAGES << PAGE_SHIFT)
 
-/* In the low bits of an entry, above them is the number of a page frame. */
+/* The low bits of an entry; above them is the number of a page frame. */
 #define OMX_ENTRY_PRESENT	0x1UL
 #define OMX_ENTRY_WRITE		0x2UL	/* it may be written to */
 #define OMX_ENTRY_PINNED	0x4UL
-#define OMX_ENTRY_CONTIGUOUS		0x8UL	/* the page before, if present, is its neighbour in one folio */
-#define OMX_ENTRY_AHEAD		0x10UL	/* brought before it was needed, not used since */
+#define OMX_ENTRY_CONTIGUOUS	0x8UL	/* follows the page before it in one folio */
+#define OMX_ENTRY_AHEAD		0x10UL	/* paged in before it was needed, not used since */
 #define OMX_ENTRY_SHIFT		5
 
 struct omx_extent {
@@ -60,69 +58,52 @@ struct omx_extent {
 	struct rcu_head rcu;
 	bool used;			/* by a transfer, since lru.c last looked */
 
-	spinlock_t lock;		/* everything below; taken with BH off */
-	bool dead;			/* taken out of its space */
+	spinlock_t lock;		/* everything below; hints are read unlocked */
+	bool dead;			/* removed from its space */
 	bool untidy;			/* in space->untidy */
-	u64 generation;			/* counts invalidations, so that others may remember pages */
+	u64 generation;			/* counts invalidations, for cursors that remember pages */
 	u64 young;			/* bits by page: used by a transfer, see young.c */
-	u64 copy;			/* number of the last one into it by an engine; 0: landed */
+	u64 copy;			/* number of the last copy into it by DMA; 0: finished */
 	u16 present;
-	u16 pinned;			/* stale ones included */
+	u16 pinned;			/* including stale ones */
 	unsigned long entry[OMX_EXTENT_PAGES];
-};
-
-struct omx_space {
-	refcount_t ref;
-	struct mm_struct *mm;		/* mm_count held */
-	struct mmu_notifier young;	/* asks for what is in use */
-	struct omx_board *board;	/* referenced: counters */
-	struct omx_pager *pager;	/* referenced: who pages in */
-	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
-	bool permanent;			/* not to be given up for others */
-	struct omx_program *program;	/* this and the next three: see lru.c */
-	struct list_head pinned;	/* extents with pins */
-	struct list_head in_lru;
-	struct list_head in_program;
-	atomic_t prefetches;		/* that nobody waits for */
-	struct xarray extents;		/* by address / OMX_EXTENT_SIZE */
-	struct mutex lock;		/* who adds and removes extents */
-	struct list_head all;		/* for whoever removes them all */
-	struct llist_head untidy;	/* empty, or with stale pages; each a reference */
-	struct delayed_work tidy;
-	struct work_struct release;	/* the last user may be in softirq */
 };
 
 /* ---- process context ---- */
 /*
- * Of the current program.  Pages in by the share of `other`, one of the same
- * endpoint, if that is not NULL.  NULL: out of memory.
+ * An extent around this address, for a space that is going to have it.  One
+ * reference is the space's, the other one the caller's.  NULL: out of memory.
  */
-struct omx_space *omx_space_create(struct omx_board *board,
-				   const struct omx_space *other, bool permanent);
-
-/* How omx_space_page_in() does it. */
-#define OMX_PAGES_WRITE		0x1	/* for writing to them */
-#define OMX_PAGES_PIN		0x2
-#define OMX_PAGES_FAULT		0x4	/* else only what is resident, without waiting */
-#define OMX_PAGES_AHEAD		0x8	/* nobody needs them yet: for the counters */
-
+struct omx_extent *omx_extent_alloc(struct omx_space *space, u64 address);
+/* Frees an extent that nobody else has ever seen. */
+void omx_extent_free(struct omx_extent *extent);
+/* Gives back the pins of stale pages: when it returns, they are unpinned. */
+void omx_extent_unpin(struct omx_extent *extent);
 /*
- * Makes these addresses present.  Any process or kernel thread; sleeps, for as
- * long as the pages take.  -EFAULT: not mapped, not with that right, or the
- * program is gone or has closed the endpoint; -ENOMEM: also, more than it may pin; -EINTR: the thread was killed.
+ * Prepares for pinning these entries: gives back stale pins, and also pins for
+ * reading only if the pages are to be written to.
  */
-int omx_space_page_in(struct omx_space *space, u64 address, u64 length,
-		      unsigned int how);
+void omx_extent_make_room(struct omx_extent *extent, unsigned int first,
+			  unsigned int count, bool write);
 
 /* ---- any context ---- */
-struct omx_space *omx_space_ref(struct omx_space *space);
-void omx_space_put(struct omx_space *space);
-/* The same in process context: pages are back when it returns. */
-void omx_space_put_now(struct omx_space *space);
-
-/* The extent with this address, referenced, or NULL. */
-struct omx_extent *omx_extent_get(struct omx_space *space, u64 address);
 void omx_extent_put(struct omx_extent *extent);
+/* Forgets all pages; the space unpins them later. */
+void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause);
+
+/* ---- the same, extent->lock held ---- */
+/* Forgets these pages.  Returns how many were present. */
+unsigned int omx_extent_forget(struct omx_extent *extent, unsigned int first,
+			       unsigned int last, enum omx_counter cause);
+/*
+ * Sets OMX_ENTRY_CONTIGUOUS where it applies in these entries and in the one
+ * behind them.  Pages of a folio in a row are copied and sent as one, except
+ * those whose first use has to be counted.
+ */
+void omx_extent_link_contiguous(struct omx_extent *extent, unsigned int first,
+				unsigned int count);
+/* A page that was paged in before it was needed is used for the first time. */
+void omx_extent_use(struct omx_extent *extent, unsigned int i);
 
 static inline unsigned int omx_extent_index(u64 address)
 {
@@ -150,7 +131,7 @@ static inline unsigned long omx_entry_make(struct page *page, unsigned long flag
 	return page_to_pfn(page) << OMX_ENTRY_SHIFT | flags;
 }
 
-int omx_space_init(void);
-void omx_space_exit(void);
+int omx_extents_init(void);
+void omx_extents_exit(void);
 
 #endif

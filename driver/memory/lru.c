@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The lists in this file order extents by their last use.  Transfers only set
+ * extent->used, without any lock; an extent that has been used is moved to the
+ * end of its list only when somebody looks for one to give up (a clock).
+ * Extents and spaces come and go in process context; the kernel calls the
+ * shrinker in any context that may allocate memory, so that it must not wait
+ * for locks and leaves unpinning to the spaces' work.
+ */
 #include <linux/mm.h>
-#include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "compat.h"
 #include "memory/extent.h"
 #include "memory/lru.h"
-#include "memory/page_in.h"
+#include "memory/space.h"
 
-/* Extents looked at before one takes what comes, used or not. */
+/* After so many extents, choose the next one whether it has been used or not. */
 #define LOOKS_MAX	1024
-
-static unsigned long pinned_max_mb;
-module_param(pinned_max_mb, ulong, 0644);
-MODULE_PARM_DESC(pinned_max_mb,
-		 "MiB that all programs together may have pinned (default 0: half of the memory)");
 
 /* A process with spaces. */
 struct omx_program {
@@ -29,14 +30,14 @@ struct omx_program {
 static LIST_HEAD(programs);
 static LIST_HEAD(extents);		/* each list: used longest ago first */
 static LIST_HEAD(pinned_spaces);	/* by in_lru */
-static DEFINE_SPINLOCK(lru_lock);	/* all of these; outside of extent->lock; taken with BH off */
 static unsigned long extent_count;
-static atomic_long_t pinned;
+/* All of these; extent->lock is taken after it is released.  BH off. */
+static DEFINE_SPINLOCK(lru_lock);
 static struct omx_shrinker shrinker;
 
-/* ---- what is in the lists ---- */
+/* ---- programs and spaces ---- */
 
-static struct omx_program *find_program(const struct mm_struct *mm)
+static struct omx_program *lru_find_program(const struct mm_struct *mm)
 {
 	struct omx_program *program;
 
@@ -47,8 +48,8 @@ static struct omx_program *find_program(const struct mm_struct *mm)
 	return NULL;
 }
 
-static struct omx_program *add_program(struct omx_program *program,
-				       const struct mm_struct *mm)
+static struct omx_program *lru_add_program(struct omx_program *program,
+					   const struct mm_struct *mm)
 {
 	lockdep_assert_held(&lru_lock);
 	program->mm = mm;
@@ -69,9 +70,9 @@ bool omx_lru_add_space(struct omx_space *space, const struct omx_space *other)
 	else
 		new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	spin_lock_bh(&lru_lock);
-	program = program ?: find_program(space->mm);
+	program = program ?: lru_find_program(space->mm);
 	if (!program && new) {
-		program = add_program(new, space->mm);
+		program = lru_add_program(new, space->mm);
 		new = NULL;
 	}
 	if (program)
@@ -97,6 +98,15 @@ void omx_lru_remove_space(struct omx_space *space)
 		kfree(program);
 }
 
+static void lru_move_space(struct omx_space *space)
+{
+	lockdep_assert_held(&lru_lock);
+	list_move_tail(&space->in_lru, &pinned_spaces);
+	list_move_tail(&space->in_program, &space->program->pinned);
+}
+
+/* ---- extents ---- */
+
 void omx_lru_add(struct omx_extent *extent)
 {
 	INIT_LIST_HEAD(&extent->in_lru);
@@ -109,33 +119,6 @@ void omx_lru_add(struct omx_extent *extent)
 	spin_unlock_bh(&lru_lock);
 }
 
-static void move_space(struct omx_space *space)
-{
-	lockdep_assert_held(&lru_lock);
-	list_move_tail(&space->in_lru, &pinned_spaces);
-	list_move_tail(&space->in_program, &space->program->pinned);
-}
-
-static void add_pinned(struct omx_extent *extent)
-{
-	struct omx_space *space = extent->space;
-
-	if (list_empty(&space->pinned))
-		move_space(space);
-	list_add_tail(&extent->in_pinned, &space->pinned);
-}
-
-static void remove_pinned(struct omx_extent *extent)
-{
-	struct omx_space *space = extent->space;
-
-	list_del_init(&extent->in_pinned);
-	if (!list_empty(&space->pinned))
-		return;
-	list_del_init(&space->in_lru);
-	list_del_init(&space->in_program);
-}
-
 void omx_lru_remove(struct omx_extent *extent)
 {
 	if (extent->space->permanent)
@@ -146,6 +129,28 @@ void omx_lru_remove(struct omx_extent *extent)
 	spin_unlock_bh(&lru_lock);
 }
 
+static void lru_add_pinned(struct omx_extent *extent)
+{
+	struct omx_space *space = extent->space;
+
+	lockdep_assert_held(&lru_lock);
+	if (list_empty(&space->pinned))
+		lru_move_space(space);
+	list_add_tail(&extent->in_pinned, &space->pinned);
+}
+
+static void lru_remove_pinned(struct omx_extent *extent)
+{
+	struct omx_space *space = extent->space;
+
+	lockdep_assert_held(&lru_lock);
+	list_del_init(&extent->in_pinned);
+	if (!list_empty(&space->pinned))
+		return;
+	list_del_init(&space->in_lru);
+	list_del_init(&space->in_program);
+}
+
 void omx_lru_pins_changed(struct omx_extent *extent)
 {
 	bool has_pins;
@@ -153,38 +158,21 @@ void omx_lru_pins_changed(struct omx_extent *extent)
 	if (extent->space->permanent)
 		return;
 	spin_lock_bh(&lru_lock);
-	/* As it is now: who changes it later comes here later. */
+	/* Use the value of this moment: whoever changes it later calls this later. */
 	has_pins = READ_ONCE(extent->pinned);
 	if (has_pins && list_empty(&extent->in_pinned))
-		add_pinned(extent);
+		lru_add_pinned(extent);
 	else if (!has_pins && !list_empty(&extent->in_pinned))
-		remove_pinned(extent);
+		lru_remove_pinned(extent);
 	spin_unlock_bh(&lru_lock);
 }
 
-/* ---- the limit ---- */
+/* ---- choosing one ---- */
 
-static long pages_max(void)
-{
-	unsigned long mb = READ_ONCE(pinned_max_mb);
-
-	return mb ? mb << (20 - PAGE_SHIFT) : totalram_pages() / 2;
-}
-
-bool omx_lru_may_pin(unsigned int pages)
-{
-	if (atomic_long_add_return(pages, &pinned) <= pages_max())
-		return true;
-	atomic_long_sub(pages, &pinned);
-	return false;
-}
-
-void omx_lru_unpinned(unsigned int pages)
-{
-	atomic_long_sub(pages, &pinned);
-}
-
-/* It is in a list, so its space exists; may both go on to? */
+/*
+ * Takes references on an extent in a list and on its space, which exists as long
+ * as the extent is in the list.  False: the space is being released.
+ */
 static bool lru_extent_ref(struct omx_extent *extent)
 {
 	lockdep_assert_held(&lru_lock);
@@ -199,12 +187,12 @@ static void lru_extent_put(struct omx_extent *extent)
 	struct omx_space *space = extent->space;
 
 	omx_extent_put(extent);
-	omx_space_put(space);	/* last: the module stays as long as it has one */
+	omx_space_put(space);	/* last: without any space the module may be unloaded */
 }
 
 /*
- * Not if it was used since this was last asked of it (a clock), unless many
- * were.  True: held.
+ * Takes the references unless the extent was used since the last look at it, or
+ * too many of them were.
  */
 static bool lru_extent_try_ref(struct omx_extent *extent, unsigned int looks)
 {
@@ -215,10 +203,8 @@ static bool lru_extent_try_ref(struct omx_extent *extent, unsigned int looks)
 	return lru_extent_ref(extent);
 }
 
-/* ---- for who needs pins ---- */
-
-/* The space with pins that was used longest ago, and is another one. */
-static struct omx_space *first_pinned(const struct omx_space *but, bool same_program)
+/* The space with pins that was used longest ago, other than `but`. */
+static struct omx_space *lru_first_pinned(const struct omx_space *but, bool same_program)
 {
 	struct omx_space *space;
 
@@ -235,8 +221,11 @@ static struct omx_space *first_pinned(const struct omx_space *but, bool same_pro
 	return NULL;
 }
 
-/* Held, or NULL.  What has been used goes to the end with its space. */
-static struct omx_extent *find_pinned(const struct omx_space *but, bool same_program)
+/*
+ * An extent with pins, referenced, or NULL.  If it has been used, it is moved to
+ * the end together with its space.
+ */
+static struct omx_extent *lru_find_pinned(const struct omx_space *but, bool same_program)
 {
 	struct omx_extent *extent, *found = NULL;
 	struct omx_space *space;
@@ -244,7 +233,7 @@ static struct omx_extent *find_pinned(const struct omx_space *but, bool same_pro
 
 	spin_lock_bh(&lru_lock);
 	for (looks = 0; looks < 2 * LOOKS_MAX && !found; looks++) {
-		space = first_pinned(but, same_program);
+		space = lru_first_pinned(but, same_program);
 		if (!space)
 			break;
 		extent = list_first_entry(&space->pinned, struct omx_extent, in_pinned);
@@ -252,7 +241,7 @@ static struct omx_extent *find_pinned(const struct omx_space *but, bool same_pro
 		if (lru_extent_try_ref(extent, looks))
 			found = extent;
 		else
-			move_space(space);
+			lru_move_space(space);
 	}
 	spin_unlock_bh(&lru_lock);
 	return found;
@@ -260,7 +249,7 @@ static struct omx_extent *find_pinned(const struct omx_space *but, bool same_pro
 
 bool omx_lru_evict(const struct omx_space *but, bool same_program)
 {
-	struct omx_extent *extent = find_pinned(but, same_program);
+	struct omx_extent *extent = lru_find_pinned(but, same_program);
 
 	if (!extent)
 		return false;
@@ -272,8 +261,8 @@ bool omx_lru_evict(const struct omx_space *but, bool same_program)
 
 /* ---- short of memory ---- */
 
-/* An extent with pages.  Held, or NULL. */
-static struct omx_extent *find_present(void)
+/* An extent with pages, referenced, or NULL. */
+static struct omx_extent *lru_find_present(void)
 {
 	struct omx_extent *extent, *next, *found = NULL;
 	unsigned int looks = 0;
@@ -294,18 +283,21 @@ static struct omx_extent *find_present(void)
 	return found;
 }
 
-static unsigned long count_objects(struct shrinker *unused, struct shrink_control *control)
+static unsigned long lru_count_objects(struct shrinker *unused, struct shrink_control *control)
 {
 	return READ_ONCE(extent_count) ?: SHRINK_EMPTY;
 }
 
-/* Locks of anybody may be held: what has to sleep is left to the spaces' work. */
-static unsigned long scan_objects(struct shrinker *unused, struct shrink_control *control)
+/*
+ * The caller may hold any lock, so this must not sleep: the spaces' work does what
+ * has to.
+ */
+static unsigned long lru_scan_objects(struct shrinker *unused, struct shrink_control *control)
 {
 	unsigned long done;
 
 	for (done = 0; done < control->nr_to_scan; done++) {
-		struct omx_extent *extent = find_present();
+		struct omx_extent *extent = lru_find_present();
 
 		if (!extent)
 			break;
@@ -317,7 +309,7 @@ static unsigned long scan_objects(struct shrinker *unused, struct shrink_control
 
 int omx_lru_init(void)
 {
-	return omx_shrinker_register(&shrinker, "omx", count_objects, scan_objects);
+	return omx_shrinker_register(&shrinker, "omx", lru_count_objects, lru_scan_objects);
 }
 
 void omx_lru_exit(void)

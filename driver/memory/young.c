@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asked by the kernel which pages are in use: what the network has read or
- * written has not gone by the page table, whose accessed bits say so of the
- * program's own accesses.  Else reclaim takes the buffers first that are
- * received into over and over.
+ * The kernel's reclaim and idle page tracking ask which pages are in use.  What
+ * the network reads or writes does not go through the page table, whose
+ * accessed bits cover the program's own accesses only.  Without an answer from
+ * here, reclaim would prefer buffers that messages are received into over and
+ * over.  The MMU notifier calls this with page table locks held.
  */
 #include <linux/bits.h>
 #include <linux/mmu_notifier.h>
 
 #include "compat.h"
 #include "memory/extent.h"
+#include "memory/space.h"
 #include "memory/young.h"
 
 static_assert(OMX_EXTENT_PAGES <= BITS_PER_TYPE(typeof_member(struct omx_extent, young)));
 
-/* Bits of the extent's pages from start to end, of which there is one at least. */
-static u64 pages_of(const struct omx_extent *extent, u64 start, u64 end)
+/* The bits of the extent's pages between start and end; there is at least one. */
+static u64 young_pages(const struct omx_extent *extent, u64 start, u64 end)
 {
 	u64 last = min(end, extent->start + OMX_EXTENT_SIZE) - 1;
 
@@ -37,7 +39,7 @@ static bool is_young(struct mmu_notifier *notifier, u64 start, u64 end, bool cle
 
 		if (!extent || !READ_ONCE(extent->young))
 			continue;
-		pages = pages_of(extent, start, end);
+		pages = young_pages(extent, start, end);
 		spin_lock_bh(&extent->lock);
 		young |= extent->young & pages;
 		if (clear)
@@ -60,7 +62,7 @@ static omx_young_t test_young(struct mmu_notifier *notifier, struct mm_struct *m
 	return is_young(notifier, address, address + 1, false);
 }
 
-/* Nothing has to be flushed: who uses a page says so each time. */
+/* Nothing has to be flushed: each use of a page sets its bit. */
 static const struct mmu_notifier_ops young_ops = {
 	.clear_flush_young	= clear_young,
 	.clear_young		= clear_young,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tells the kernel which pages of a space transfers have used of late.
+ * This tells the kernel which pages of a space transfers have used recently.
  */
 #ifndef OMX_YOUNG_H
 #define OMX_YOUNG_H
@@ -8,11 +8,11 @@
 struct omx_space;
 
 /*
- * Process context, the mmap lock is not held.  For spaces whose pages are not
- * pinned: of others nothing can be reclaimed.  0 or -errno.
+ * For a space whose pages are not pinned: pinned ones cannot be reclaimed anyway.
+ * Process context, must not hold the mmap lock.  0 or -errno.
  */
 int omx_young_register(struct omx_space *space);
-/* Also of a space that was never registered. */
+/* Process context.  The space need not have been registered. */
 void omx_young_unregister(struct omx_space *space);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An attached Ethernet interface ("board") and the per-namespace table of them.
+ * A board: a network device on which endpoints can be opened.  Each network
+ * namespace has a table of its boards.
  *
- * Boards come and go under rtnl, which is also the lock of the table: the
- * notifier holds it anyway.  Readers use RCU.  An endpoint keeps its board by
- * a reference; that does not keep the net_device, whose owner must be able to
- * unregister it at any time (see detach() in board.c).
+ * Boards are attached and detached under rtnl, which also protects the table:
+ * the netdevice notifier is called with it.  Readers use RCU.  An endpoint keeps
+ * its board by a reference.  That does not keep the net_device, whose owner must
+ * be able to unregister it at any time (see omx_board_detach()).
  */
-#ifndef OMX_IFACE_H
-#define OMX_IFACE_H
+#ifndef OMX_BOARD_H
+#define OMX_BOARD_H
 
 #include <linux/bitmap.h>
 #include <linux/etherdevice.h>
@@ -27,17 +28,17 @@ struct omx_endpoint;
 #define OMX_MTU_MIN	ETH_MIN_MTU
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
-/* Pulls share the interface; see request.c. */
+/* Pulls share the board; see pull/schedule.c. */
 struct omx_pull_scheduler {
 	spinlock_t lock;
-	struct list_head waiting;	/* pulls that want to ask for more */
-	atomic_t outstanding;		/* frames asked for and not here yet */
+	struct list_head waiting;	/* pulls that want to request more */
+	atomic_t outstanding;		/* bytes requested that have not arrived */
 };
 
 struct omx_board {
 	/*
-	 * For those who hold rtnl or, under RCU, have seen detaching false.
-	 * NULL once detached.
+	 * May be used under rtnl, or under RCU if `detaching` was false.  NULL
+	 * once detached.
 	 */
 	struct net_device *dev;
 	netdevice_tracker dev_tracker;
@@ -47,18 +48,18 @@ struct omx_board {
 	long pages_pinned_peak;
 	u32 index;			/* in its namespace's table */
 	u32 boot;			/* random, tells restarts apart */
-	bool automatic;			/* attached because ifnames=all; rtnl */
-	bool detaching;			/* set once, before endpoints are killed; endpoints_lock */
+	bool automatic;			/* attached because of "all"; rtnl */
+	bool detaching;			/* set once, before endpoints end; endpoints_lock */
 	u64 mac;			/* never changes: another MAC is another board */
-	struct packet_type packet_type;	/* .dev is ours: no lookup on receipt */
+	struct packet_type packet_type;	/* for this device only: frames need no lookup */
 	struct kref ref;
 	struct rcu_head rcu;
-	spinlock_t name_lock;		/* taken with BH off; innermost */
+	spinlock_t name_lock;		/* of the name */
 	char name[OMX_NAME_LEN];	/* board name */
 
 	/* Readers: RCU.  Writers: endpoints_lock. */
 	struct omx_endpoint __rcu *endpoints[OMX_ENDPOINT_MAX];
-	/* Which of them there are, for whoever looks for all, or for a free one. */
+	/* Which of them are open, to find all of them, or a free one. */
 	DECLARE_BITMAP(endpoints_open, OMX_ENDPOINT_MAX);
 	spinlock_t endpoints_lock;
 
@@ -66,42 +67,60 @@ struct omx_board {
 	struct omx_pull_scheduler pulls;
 };
 
+/* The boards of a network namespace. */
+struct omx_net {
+	struct omx_board __rcu *boards[OMX_BOARD_MAX];
+	bool automatic;			/* "all": attach every suitable device; rtnl */
+};
+
 /* ---- module init / exit ---- */
 int omx_boards_init(void);
-void omx_boards_exit(void);
+void omx_boards_exit(void);		/* all boards are detached */
 
-/*
- * "all", "none", or words separated by spaces or commas: "eth0" and "+eth0"
- * attach, "-eth0" detaches if no endpoint is open there (-EBUSY), "--eth0"
- * detaches in any case.  Acts in the namespace of the caller.  Process context.
- */
-int omx_boards_command(const char *words);
-/* What is attached in the caller's namespace, for reading the parameter. */
-int omx_boards_list(char *buffer, size_t size);
+/* ---- process context, rtnl held ---- */
+/* The board that this device is, or NULL. */
+struct omx_board *omx_board_of(struct omx_net *on, const struct net_device *dev);
+/* A board for this device, with a reference, that is not in the table yet. */
+struct omx_board *omx_board_alloc(struct net_device *dev, u32 index, bool automatic);
 
 /* ---- process context ---- */
-/* Reference on the board with this index, or NULL. */
+/* The board with this index, with a reference, or NULL. */
 struct omx_board *omx_board_get(struct net *net, u32 index);
-/* The one with this MAC in the namespace, or NULL. */
+/* The board of the namespace with this MAC, with a reference, or NULL. */
 struct omx_board *omx_board_get_by_mac(struct net *net, u64 mac);
-/* Also from timers and softirq. */
-void omx_board_put(struct omx_board *board);
-
-/* The name must be valid (omx_peer_name_is_valid). */
+/* The name must be valid (omx_peer_name_is_valid()). */
 void omx_board_rename(struct omx_board *board, const char *name);
 
 /* ---- any context ---- */
+struct omx_net *omx_net_of(struct net *net);
+void omx_board_put(struct omx_board *board);
 void omx_board_copy_name(struct omx_board *board, char name[OMX_NAME_LEN]);
 
-/* ---- any context, RCU read lock held, or rtnl ---- */
+/* ---- any context, RCU read lock or rtnl held ---- */
+struct omx_board *omx_board_at(struct omx_net *on, u32 index);
+struct omx_board *omx_board_with_mac(struct omx_net *on, u64 mac);
 bool omx_board_mac_is_local(struct net *net, u64 mac);
-/* OMX_BOARD_UP ... as programs see them.  Not detaching. */
+/* OMX_BOARD_UP ... as programs see them.  The board is not detaching. */
 u32 omx_board_flags(const struct omx_board *board);
 
+/* RCU read lock held. */
 static inline bool omx_board_has(const struct omx_board *board,
 				 netdev_features_t features)
 {
 	return !READ_ONCE(board->detaching) && board->dev->features & features;
+}
+
+/* Largest frame that the device takes, Ethernet header excluded; 0: it is gone. */
+static inline u32 omx_board_mtu(const struct omx_board *board)
+{
+	u32 mtu = 0;
+
+	rcu_read_lock();
+	if (!READ_ONCE(board->detaching))
+		mtu = clamp_t(u32, READ_ONCE(board->dev->mtu), OMX_MTU_MIN,
+			      OMX_MTU_MAX);
+	rcu_read_unlock();
+	return mtu;
 }
 
 static inline u64 omx_mac_read(const u8 *mac)

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Construction of frames: memory for an skb, and the headers that every frame
+ * begins with.  The senders of all types of frames call these functions, in
+ * process context, softirqs and timers; transmit.c sends what they return.
+ *
+ * The cost of a frame is mostly that of its memory.  Small sequenced packets are
+ * therefore allocated together with the clone that travels, and used again;
+ * long frames, and the headers of pull responses, are built on pages that are used
+ * again (tx_page_pool.c); only if there is no such memory in one piece does the
+ * payload get single pages.
+ */
 #include <linux/netdevice.h>
 
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/tx_page_pool.h"
 
-/* Longer frames are built on chunks. */
+/* Frames longer than this are built on pages of the page pool. */
 #define SMALL_FRAME	(256 - ETH_HLEN)
 
-/* Room in front for what drivers may push. */
+/* Room for headers that device drivers add in front of the frame. */
 #define HEADROOM	(NET_SKB_PAD - ETH_HLEN % 4)
 
 /*
- * Small sequenced packets are kept while their clone travels: they are
- * allocated as such a pair, all with the same room so that each can be the next.
+ * A channel keeps a sequenced packet until it is acknowledged, and sends a clone
+ * of it.  Small ones are allocated together with the clone, all of the same
+ * size so that any of them can be used again for the next packet.
  */
-static bool is_pair(enum omx_wire_type type, unsigned int length)
+static bool frame_is_pair(enum omx_wire_type type, unsigned int length)
 {
 	return type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY &&
 	       length <= SMALL_FRAME;
@@ -45,7 +57,7 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 {
 	struct sk_buff *skb;
 
-	if (is_pair(type, length))
+	if (frame_is_pair(type, length))
 		return spare_reuse(spare) ?: spare_pair_alloc(gfp);
 	if (length > SMALL_FRAME) {
 		local_bh_disable();
@@ -59,7 +71,7 @@ static struct sk_buff *frame_alloc(enum omx_wire_type type, unsigned int length,
 	return skb;
 }
 
-/* Returns where the frame begins, which has this length. */
+/* Puts `length` bytes into the skb and returns where the frame begins. */
 static void *frame_begin(struct sk_buff *skb, unsigned int length, __be16 protocol)
 {
 	skb_reset_mac_header(skb);
@@ -69,9 +81,9 @@ static void *frame_begin(struct sk_buff *skb, unsigned int length, __be16 protoc
 }
 
 /*
- * Free memory may consist of single pages: the payload gets as many of them as
- * it needs.  Unlike for a frame in one piece, the allocator may wait for them
- * if gfp allows that.  Returns where the frame begins, or NULL.
+ * If memory is fragmented, the payload is put into single pages.  The allocator
+ * may sleep until there are some if gfp allows that, which it never does for a
+ * frame in one piece.  Returns where the frame begins, or NULL.
  */
 static noinline void *frame_in_pages(unsigned int header, unsigned int payload,
 				     __be16 protocol, gfp_t gfp, struct sk_buff **out)
@@ -156,42 +168,4 @@ struct sk_buff *omx_packet_alloc(struct omx_board *board, u64 dst_mac,
 
 	omx_packet_template_init(&template, board, dst_mac);
 	return omx_packet_make(&template, type, payload, gfp, NULL);
-}
-
-/* A board talks to itself: straight back up, through the backlog of this CPU. */
-static void loop_back(struct sk_buff *skb)
-{
-	skb->pkt_type = PACKET_HOST;
-	__skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
-	netif_rx(skb);
-}
-
-/* net_xmit_eval() is a macro that evaluates its argument twice. */
-static bool hand_over(struct sk_buff *skb)
-{
-	int error = dev_queue_xmit(skb);
-
-	return !net_xmit_eval(error);
-}
-
-void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
-{
-	const u8 type = omx_packet_head(skb)->type;
-
-	rcu_read_lock();
-	/* Pairs with detach: the device is ours until a grace period behind it. */
-	if (READ_ONCE(board->detaching)) {
-		rcu_read_unlock();
-		omx_count(board, DROP_BOARD_DOWN);
-		kfree_skb(skb);
-		return;
-	}
-	omx_count_type(board, TX, type);
-	skb->dev = board->dev;
-	if (ether_addr_equal(eth_hdr(skb)->h_dest, board->dev->dev_addr))
-		loop_back(skb);
-	else if (!hand_over(skb))
-		omx_count(board, TX_FAILED);
-	rcu_read_unlock();
 }

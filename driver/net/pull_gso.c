@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * GSO for pull responses: several frames travel to the device in one skb.
+ *
+ * pull/respond.c marks such an skb, in softirq or process context.  The network
+ * stack calls gso_segment_response() if the device does not forward it whole.
+ */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 
@@ -9,8 +15,8 @@
 #include "omx_wire.h"
 
 /*
- * There is no type for us.  This one is offered by software devices, which do
- * not look at what they pass on, and by no hardware.
+ * There is no GSO type for our protocol.  Software devices, which forward packets
+ * without a look at them, have this one among their features; no hardware has.
  */
 #define GSO_TYPE	SKB_GSO_FRAGLIST
 #define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
@@ -29,15 +35,15 @@ void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 	skb_shinfo(skb)->gso_size = frame_length;
 	skb_shinfo(skb)->gso_segs = frames;
 	skb_shinfo(skb)->gso_type = GSO_TYPE;
-	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* there is none */
+	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* frames have no checksum */
 	/*
-	 * The length of one frame is computed from where the headers end.  An IP
-	 * tunnel drops a bundle whose frames seem to be longer than its path's MTU.
+	 * The stack computes the length of one frame from where the headers end.
+	 * An IP tunnel drops the skb if that seems to exceed the path MTU.
 	 */
 	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_PULL_RESPONSE_HEADER);
 }
 
-/* Each frame says where its part of the payload belongs. */
+/* The header of each frame says where its part of the payload belongs. */
 static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 {
 	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
@@ -49,8 +55,8 @@ static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 }
 
 /*
- * data is behind the Ethernet header, to which a VLAN's tag may belong, and a
- * tunnel may have added types of its own.
+ * skb->data is behind the Ethernet header, which may include the tag of a VLAN.
+ * A tunnel may have added GSO types of its own.
  */
 static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features_t features)
 {
@@ -69,7 +75,7 @@ static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features
 	offset = be64_to_cpu(((const struct omx_wire_pull_response *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
 	__skb_pull(skb, OMX_PULL_RESPONSE_HEADER);
-	/* Nobody needs the payload's sum, except a tunnel that has checksums. */
+	/* Nothing needs a checksum of the payload, except a tunnel that has one. */
 	if (!skb->encap_hdr_csum)
 		features |= NETIF_F_HW_CSUM;
 	segments = skb_segment(skb, features);

@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving frames: each is validated once and handed to the handler of its type.
+ *
+ * The network stack calls omx_receive() in softirq under the RCU read lock, and so
+ * run the handlers, whose names end in _pkt.
+ */
 #include "channel/channel.h"
 #include "channel/connect.h"
+#include "channel/receive.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/hello.h"
 #include "net/receive.h"
+#include "net/transmit.h"
 #include "omx_wire.h"
 #include "pull/pull.h"
 
 /*
- * Tells the sender of a frame that it speaks to nobody.  Its own words come
- * back: only who sent the frame can know them.
+ * Tells the sender of a frame that its destination does not exist.  The NACK
+ * repeats the sessions of the frame, which only its sender can know.
  */
 static void frame_refuse(struct omx_board *board, const struct sk_buff *skb, u8 status)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
-	struct omx_wire_head *reply_head;
+	struct omx_wire_head *response_head;
 	struct omx_wire_nack *nack;
-	struct sk_buff *reply;
+	struct sk_buff *response;
 
 	if (head->type == OMX_WIRE_NACK || head->type == OMX_WIRE_PULL_RESPONSE)
 		return;
-	reply = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
-				 OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
-	if (!reply)
+	response = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
+				    OMX_WIRE_NACK, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!response)
 		return;
-	reply_head = omx_packet_head(reply);
-	reply_head->dst_endpoint = head->src_endpoint;
-	reply_head->src_endpoint = head->dst_endpoint;
-	reply_head->dst_session = head->src_session;
-	reply_head->src_session = head->dst_session;
-	nack = omx_packet_body(reply);
+	response_head = omx_packet_head(response);
+	response_head->dst_endpoint = head->src_endpoint;
+	response_head->src_endpoint = head->dst_endpoint;
+	response_head->dst_session = head->src_session;
+	response_head->src_session = head->dst_session;
+	nack = omx_packet_body(response);
 	nack->status = status;
 	nack->type = head->type;
-	omx_packet_xmit(board, reply);
+	omx_packet_xmit(board, response);
 }
 
 typedef void (*board_handler)(struct omx_board *board, struct sk_buff *skb);
 typedef void (*endpoint_handler)(struct omx_board *board, struct omx_endpoint *ep,
 				 struct sk_buff *skb);
 
-/* Types that name no session yet. */
+/* Types whose frames are for no session of ours. */
 static const board_handler board_handlers[OMX_WIRE_TYPES] = {
-	[OMX_WIRE_HELLO]	= omx_peer_hello_pkt,
-	[OMX_WIRE_BYE]		= omx_peer_bye_pkt,
+	[OMX_WIRE_HELLO]	= omx_hello_pkt,
+	[OMX_WIRE_BYE]		= omx_bye_pkt,
 	[OMX_WIRE_CONNECT]	= omx_connect_pkt,
 };
 
@@ -59,8 +68,8 @@ static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
 };
 
-/* Only hello and bye are for everybody, and nobody sends as a group. */
-static bool cast_is_right(const struct sk_buff *skb, u8 type)
+/* Only hello and bye may be broadcast, and the source is no group address. */
+static bool frame_cast_is_valid(const struct sk_buff *skb, u8 type)
 {
 	const struct ethhdr *eth = eth_hdr(skb);
 
@@ -71,7 +80,7 @@ static bool cast_is_right(const struct sk_buff *skb, u8 type)
 		(type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE));
 }
 
-static void to_endpoint(struct omx_board *board, struct sk_buff *skb)
+static void frame_to_endpoint(struct omx_board *board, struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_endpoint *ep;
@@ -93,9 +102,9 @@ static void to_endpoint(struct omx_board *board, struct sk_buff *skb)
 }
 
 /*
- * Makes the header readable and cuts the padding.  0, or the counter to count.
- * The stack hands over packets with their data where our header begins; every
- * later look at the header goes through omx_packet_head().
+ * Makes the header linear and removes padding.  Returns 0, or the counter of the
+ * reason to drop the frame.  skb->data is at our header when the stack delivers a
+ * packet; all later code finds it with omx_packet_head().
  */
 static int frame_prepare(struct sk_buff *skb)
 {
@@ -104,7 +113,7 @@ static int frame_prepare(struct sk_buff *skb)
 	int drop;
 
 	skb_reset_network_header(skb);
-	/* Not a byte more than needed: pulling payload out of pages is slow. */
+	/* No byte more than necessary: pulling payload out of pages is slow. */
 	if (!pskb_may_pull(skb, sizeof(*head)))
 		return OMX_COUNTER_DROP_LENGTH;
 	header = omx_wire_header_length(omx_packet_head(skb)->type);
@@ -114,7 +123,7 @@ static int frame_prepare(struct sk_buff *skb)
 	drop = omx_wire_validate(head, skb_headlen(skb), skb->len);
 	if (drop)
 		return drop;
-	if (!cast_is_right(skb, head->type))
+	if (!frame_cast_is_valid(skb, head->type))
 		return OMX_COUNTER_DROP_CAST;
 	if (pskb_trim_rcsum(skb, be16_to_cpu(head->length)))
 		return OMX_COUNTER_DROP_NO_MEMORY;
@@ -128,7 +137,7 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	int drop;
 	u8 type;
 
-	/* A tap may look at it too; we keep frames and write to skb->cb. */
+	/* A packet socket may use it as well; we keep frames and write to skb->cb. */
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;
@@ -150,7 +159,7 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 		board_handlers[type](board, skb);
 	} else {
-		to_endpoint(board, skb);
+		frame_to_endpoint(board, skb);
 	}
 	return NET_RX_SUCCESS;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where frames come in: validated once, then handed to the handler of their
- * type (functions ending in _pkt).
+ * Receiving frames: each is validated once and handed to the handler of its type.
  */
 #ifndef OMX_RECEIVE_H
 #define OMX_RECEIVE_H
@@ -12,7 +11,7 @@ struct omx_board;
 struct net_device;
 struct packet_type;
 
-/* packet_type.func; af_packet_priv is the iface.  Softirq, consumes skb. */
+/* packet_type.func; af_packet_priv is the board.  Softirq, consumes skb. */
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev);
 

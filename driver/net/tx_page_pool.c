@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The page pool of outgoing frames: pages that are used again, for each CPU.
+ *
+ * frame.c builds frames longer than a few hundred bytes on them, and the headers
+ * of pull responses, whatever their length; in any context with BH off.  A page is
+ * free again when the network has released the skb.
+ */
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -9,17 +16,17 @@
 #define POOL_PAGES		128	/* per CPU and size */
 #define POOL_SIZES		2
 
-/* What fits an ordinary frame, and what fits a jumbo frame. */
+/* One page for a frame of 1500 bytes, four for a jumbo frame. */
 static const unsigned int orders[POOL_SIZES] = { 0, 2 };
 
 /*
- * The pool holds one reference on each of its pages, the skb built on it
- * another: a page is free again when only ours is left.  BH off.
+ * The pool has one reference to each of its pages, and the skb built on it has
+ * another: a page is free when only the pool's is left.  BH off.
  */
 struct tx_page_pool {
 	struct page *page[POOL_PAGES];
 	unsigned int count;
-	unsigned int next;	/* the one that was taken longest ago */
+	unsigned int next;	/* the page that was used longest ago */
 };
 
 struct tx_page_pools {
@@ -31,7 +38,7 @@ static DEFINE_PER_CPU(struct tx_page_pools, tx_page_pools) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
 
-/* For memory that has to be in one piece nobody waits. */
+/* Nobody waits for memory that has to be in one piece. */
 static gfp_t without_waiting(gfp_t gfp)
 {
 	return (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
@@ -43,21 +50,21 @@ static struct page *new_page(unsigned int order, gfp_t gfp)
 }
 
 /* Returns a page with a reference for the caller. */
-static struct page *tx_page_pool_get(struct tx_page_pool *tx_page_pool, unsigned int order, gfp_t gfp)
+static struct page *tx_page_pool_get(struct tx_page_pool *pool, unsigned int order, gfp_t gfp)
 {
-	struct page *page = tx_page_pool->count ? tx_page_pool->page[tx_page_pool->next] : NULL;
+	struct page *page = pool->count ? pool->page[pool->next] : NULL;
 
 	if (page && page_ref_count(page) == 1) {
-		tx_page_pool->next = (tx_page_pool->next + 1) % tx_page_pool->count;
+		pool->next = (pool->next + 1) % pool->count;
 		get_page(page);
 		return page;
 	}
 	page = new_page(order, gfp);
-	if (page && tx_page_pool->count < POOL_PAGES) {
-		/* In front of the oldest: the next to be looked at stays so. */
-		tx_page_pool->page[tx_page_pool->count++] = tx_page_pool->page[tx_page_pool->next];
-		tx_page_pool->page[tx_page_pool->next] = page;
-		tx_page_pool->next = (tx_page_pool->next + 1) % tx_page_pool->count;
+	if (page && pool->count < POOL_PAGES) {
+		/* In front of the oldest, which stays the next one to be checked. */
+		pool->page[pool->count++] = pool->page[pool->next];
+		pool->page[pool->next] = page;
+		pool->next = (pool->next + 1) % pool->count;
 		get_page(page);
 	}
 	return page;
@@ -79,7 +86,7 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	omx_local_lock_nested_bh(&tx_page_pools.lock);
 	page = tx_page_pool_get(this_cpu_ptr(&tx_page_pools.of_size[i]), orders[i], gfp);
 	omx_local_unlock_nested_bh(&tx_page_pools.lock);
-	/* Its head comes from the cache that napi_consume_skb() fills. */
+	/* The head comes from the cache that napi_consume_skb() fills. */
 	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;
 	if (page && !skb)
 		put_page(page);
@@ -92,11 +99,11 @@ void omx_page_pools_exit(void)
 
 	for_each_possible_cpu(cpu) {
 		for (i = 0; i < POOL_SIZES; i++) {
-			struct tx_page_pool *tx_page_pool = per_cpu_ptr(&tx_page_pools.of_size[i], cpu);
+			struct tx_page_pool *pool = per_cpu_ptr(&tx_page_pools.of_size[i], cpu);
 
-			for (j = 0; j < tx_page_pool->count; j++)
-				put_page(tx_page_pool->page[j]);
-			tx_page_pool->count = 0;
+			for (j = 0; j < pool->count; j++)
+				put_page(pool->page[j]);
+			pool->count = 0;
 		}
 	}
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory for outgoing frames that comes back.  A page from the allocator is
- * cleared first (init_on_alloc), which for a jumbo frame costs more than
- * filling it; chunks go round instead, per CPU.
+ * The page pool of outgoing frames.  The allocator clears a page first
+ * (init_on_alloc), which costs more than filling a jumbo frame, so pages are used
+ * again.
  */
-#ifndef OMX_CHUNK_H
-#define OMX_CHUNK_H
+#ifndef OMX_TX_PAGE_POOL_H
+#define OMX_TX_PAGE_POOL_H
 
 #include <linux/skbuff.h>
 
 /*
- * An empty linear skb with room for `size` bytes, headroom included.
- * BH off: whatever gfp says, it does not wait for memory.
+ * An empty linear skb with room for `size` bytes, headroom included.  BH off: it
+ * does not wait for memory, even if gfp allows that.
  */
 struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one place where a frame's own words are checked.  No kernel state is
- * needed, so the unit tests and the fuzzer compile this file in user space.
+ * Validation of received frames: the only place that checks the fields of their
+ * headers.  net/receive.c calls it once for each frame, in softirq.  It needs no
+ * state of the kernel, so unit tests and the fuzzer compile it in user space.
  */
 #include <asm/byteorder.h>
 #include <linux/kernel.h>
@@ -59,10 +60,10 @@ static bool pull_fits(const struct omx_wire_pull_request *pull)
 	return wanted && (frames == 32 || !(wanted >> frames));
 }
 
-static bool response_fits(const struct omx_wire_pull_response *reply,
+static bool response_fits(const struct omx_wire_pull_response *response,
 			  unsigned int payload)
 {
-	u64 offset = be64_to_cpu(reply->offset);
+	u64 offset = be64_to_cpu(response->offset);
 
 	return payload && offset + payload > offset;
 }

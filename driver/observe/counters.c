@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The labels of the counters, and the operations that need all CPUs: adding a
+ * counter up and clearing all of them.  device/query.c calls these for ioctls, in
+ * process context.
+ */
 #include <linux/cpumask.h>
 #include <linux/nospec.h>
 

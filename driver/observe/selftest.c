@@ -4,13 +4,19 @@
  * pages.  The state machines are run once more, compiled as they are here.
  */
 #define pr_fmt(fmt) "omx: " fmt
+#include <linux/mmap_lock.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 
 #include "channel/sequence.h"
+#include "dma/dma.h"
 #include "endpoint/table.h"
 #include "net/frame.h"
 #include "net/tx_page_pool.h"
+#include "observe/lock_order.h"
 #include "observe/selftest.h"
 #include "omx_wire.h"
 #include "pull/pull_window.h"
@@ -174,7 +180,7 @@ static int test_sequence(void)
 	return 0;
 }
 
-/* Every frame of every block is asked for and taken once. */
+/* Every frame of every block is requested and received once. */
 static int pull_through(struct omx_pull_window *window)
 {
 	struct omx_pull_request request;
@@ -235,6 +241,70 @@ static int test_noise(void)
 	return 0;
 }
 
+/* ---- the order of locks ---- */
+
+struct lock_class_key omx_lock_keys[OMX_LOCK_CLASSES];
+
+const char *const omx_lock_names[OMX_LOCK_CLASSES] = {
+	[OMX_LOCK_OPEN]		= "omx_file.open_lock",
+	[OMX_LOCK_ACCOUNT]	= "omx_account.lock",
+	[OMX_LOCK_SPACE]	= "omx_space.lock",
+	[OMX_LOCK_ENDPOINTS]	= "omx_board.endpoints_lock",
+	[OMX_LOCK_PULL]		= "omx_pull.lock",
+	[OMX_LOCK_CHANNEL]	= "omx_channel.lock",
+	[OMX_LOCK_CHANNELS]	= "omx_endpoint.channels_lock",
+	[OMX_LOCK_RNDV]		= "omx_rndv.lock",
+	[OMX_LOCK_SCHEDULE]	= "omx_pull_scheduler.lock",
+	[OMX_LOCK_EXTENT]	= "omx_extent.lock",
+	[OMX_LOCK_PAGER]	= "omx_pager.lock",
+	[OMX_LOCK_RING]		= "omx_ring.lock",
+	[OMX_LOCK_TABLE]	= "omx_table.lock",
+	[OMX_LOCK_BUDGET]	= "omx_budget.lock",
+};
+
+/* By recursion, since sparse follows no lock through a loop. */
+static void lock_order_take_spinlocks(enum omx_lock_class class)
+{
+	spinlock_t lock;
+
+	if (class == OMX_LOCK_CLASSES)
+		return;
+	omx_spin_lock_init(&lock, class);
+	spin_lock(&lock);
+	if (class == OMX_LOCK_EXTENT)
+		omx_dma_wait(0);	/* takes dma.lock; there is only one */
+	lock_order_take_spinlocks(class + 1);
+	spin_unlock(&lock);
+}
+
+/*
+ * Lockdep learns the order of driver/LOCKING, whatever the driver does first.
+ * Of the sleeping locks only those nest here that nest in the driver: a chain
+ * of all of them would connect locks of the kernel that have nothing in common.
+ */
+static void lock_order_teach(void)
+{
+	struct mutex open, account, space;
+
+	omx_mutex_init(&open, OMX_LOCK_OPEN);
+	omx_mutex_init(&account, OMX_LOCK_ACCOUNT);
+	omx_mutex_init(&space, OMX_LOCK_SPACE);
+	mutex_lock(&open);
+	mutex_lock(&account);
+	local_bh_disable();
+	lock_order_take_spinlocks(OMX_LOCK_ENDPOINTS);
+	local_bh_enable();
+	mutex_unlock(&account);
+	mutex_lock(&space);
+	mmap_read_lock(current->mm);
+	local_bh_disable();
+	lock_order_take_spinlocks(OMX_LOCK_EXTENT);
+	local_bh_enable();
+	mmap_read_unlock(current->mm);
+	mutex_unlock(&space);
+	mutex_unlock(&open);
+}
+
 int omx_selftest(void)
 {
 	static int (*const tests[])(void) = {
@@ -244,6 +314,7 @@ int omx_selftest(void)
 	unsigned int i;
 	int error;
 
+	lock_order_teach();
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
 		error = tests[i]();
 		if (error)

@@ -13,6 +13,7 @@
 #if !defined(OMX_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define OMX_TRACE_H
 
+#include <linux/mmu_notifier.h>
 #include <linux/tracepoint.h>
 
 #include "channel/channel.h"
@@ -178,7 +179,7 @@ DEFINE_EVENT(omx_message_end, omx_rndv_done,
 	TP_ARGS(ch, message, status, length)
 );
 
-/* ---- requests: asked for here, arrived there; wanted: a bit per frame ---- */
+/* ---- requests: sent by the puller, received by the sender; wanted: a bit per frame ---- */
 
 DECLARE_EVENT_CLASS(omx_block,
 	TP_PROTO(const struct omx_channel *ch, const struct omx_wire_pull_request *body),
@@ -221,7 +222,7 @@ DEFINE_EVENT(omx_block, omx_pull_request_deferred,
 	TP_ARGS(ch, body)
 );
 
-/* flags: OMX_HOLD_ASK */
+/* flags: 0, except in a measurement build (pager/measure.h) */
 DECLARE_EVENT_CLASS(omx_hold,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u8 flags),
 	TP_ARGS(ch, message, offset, flags),

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page-in by threads of the program.
- *
- * They sit in an ioctl, on a file of their own, and take works from the queue
- * of their endpoint.  What they allocate follows the program's NUMA policy and
- * cpuset and is charged to its control group, their time too, and SIGKILL ends
- * them whatever page they wait for.
- *
- * A page may never come, so a thread that takes a work leaves another one
- * waiting: the last one that waits first returns to the program to have one
- * more started, up to OMX_PAGERS_MAX.  Threads that cannot run (the program is
- * stopped, its processor belongs to a real-time thread) must not stop
- * transfers: what has waited for PATIENCE goes to a worker of the kernel.
+ * The queue of a pager decides which thread gets work.  Transfers queue it in
+ * softirq or process context, under their own locks.  Threads of the program
+ * run it if there are any.  Transfers must go on even if these threads cannot run
+ * (the program is stopped, or its processor belongs to a real-time thread).
+ * pager_watch_work(), in process context, therefore gives work that has waited for
+ * PATIENCE to a worker of the kernel, after one to two seconds.  It does not if
+ * all OMX_PAGERS_MAX threads are busy, since they are running then.
  */
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
 #include "compat.h"
+#include "observe/lock_order.h"
+#include "omx_abi.h"
 #include "pager/pager.h"
+#include "pager/worker.h"
 
 #define PATIENCE	HZ
 
@@ -42,7 +39,10 @@ void omx_pager_watch(struct omx_pager *pager)
 	queue_delayed_work(omx_system_wq, &pager->watch, PATIENCE);
 }
 
-/* All of it under the lock: whoever runs the work may free it, then the share. */
+/*
+ * Keeps the lock to the end: whoever runs the work may free it, and then the
+ * pager.
+ */
 void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	spin_lock_bh(&pager->lock);
@@ -58,8 +58,8 @@ void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 	spin_unlock_bh(&pager->lock);
 }
 
-/* Works that have been pending for so long. */
-static void give_to_workers(struct omx_pager *pager, unsigned long age)
+/* Gives work to workers that has been pending for so long. */
+static void pager_give_to_workers(struct omx_pager *pager, unsigned long age)
 {
 	struct omx_pager_work *work, *next;
 
@@ -72,11 +72,11 @@ static void give_to_workers(struct omx_pager *pager, unsigned long age)
 	}
 }
 
-static void pager_dismiss(struct omx_pager *pager)
+void omx_pager_dismiss(struct omx_pager *pager)
 {
 	lockdep_assert_held(&pager->lock);
 	pager->attendant = NULL;
-	give_to_workers(pager, 0);
+	pager_give_to_workers(pager, 0);
 	wake_up_all(&pager->wait);
 }
 
@@ -84,7 +84,7 @@ static void pager_close_locked(struct omx_pager *pager)
 {
 	lockdep_assert_held(&pager->lock);
 	WRITE_ONCE(pager->closed, true);
-	pager_dismiss(pager);
+	omx_pager_dismiss(pager);
 	omx_pager_workers_kill(pager);
 }
 
@@ -97,150 +97,19 @@ static void pager_watch_work(struct work_struct *work)
 	spin_lock_bh(&pager->lock);
 	if (ended)
 		pager_close_locked(pager);
-	/* If as many as may be are at work, these wait for their turn. */
+	/* If all the threads that may exist are at work, wait for one of them. */
 	if (pager->threads - pager->idle < OMX_PAGERS_MAX)
-		give_to_workers(pager, PATIENCE);
+		pager_give_to_workers(pager, PATIENCE);
 	if (!list_empty(&pager->pending) || !list_empty(&pager->workers))
 		omx_pager_watch(pager);
 	spin_unlock_bh(&pager->lock);
 }
 
-/* ---- threads ---- */
-
-int omx_pager_attend(struct omx_pager *pager, const void *attendant)
-{
-	int error = 0;
-
-	if (current->mm != pager->mm)
-		return -EFAULT;
-	spin_lock_bh(&pager->lock);
-	if (pager->attendant || pager->closed) {
-		error = -EBUSY;
-	} else {
-		pager->attendant = attendant;
-		pager->wanted = 0;
-	}
-	spin_unlock_bh(&pager->lock);
-	return error;
-}
-
-void omx_pager_unattend(struct omx_pager *pager, const void *attendant)
-{
-	spin_lock_bh(&pager->lock);
-	if (pager->attendant == attendant)
-		pager_dismiss(pager);
-	spin_unlock_bh(&pager->lock);
-}
-
-/* A thread that was asked for and is not here yet counts as one that waits. */
-static bool pager_may_dequeue(const struct omx_pager *pager, bool grow)
-{
-	return !grow || pager->idle > 1 || pager->threads == OMX_PAGERS_MAX ||
-	       pager->wanted > pager->threads;
-}
-
-/* 0 and no work: another thread is to be sent. */
-static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool grow,
-			  struct omx_pager_work **taken)
-{
-	long error = 0;
-
-	*taken = NULL;
-	spin_lock_bh(&pager->lock);
-	if (pager->attendant != attendant) {
-		error = -ESHUTDOWN;
-	} else if (list_empty(&pager->pending)) {
-		error = -EAGAIN;
-	} else if (pager_may_dequeue(pager, grow)) {
-		*taken = list_first_entry(&pager->pending, struct omx_pager_work, node);
-		list_del(&(*taken)->node);
-		pager->idle--;
-	} else {
-		pager->wanted = pager->threads + 1;
-	}
-	spin_unlock_bh(&pager->lock);
-	return error;
-}
-
-/* -EAGAIN: another thread was faster. */
-static long pager_wait_and_dequeue(struct omx_pager *pager, const void *attendant,
-				   bool grow, struct omx_pager_work **work)
-{
-	long error = wait_event_interruptible_exclusive(pager->wait,
-			!list_empty_careful(&pager->pending) ||
-			READ_ONCE(pager->attendant) != attendant);
-
-	if (error)
-		return error;
-	/* With work pending it has not looked. */
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	return pager_dequeue(pager, attendant, grow, work);
-}
-
-static void pager_run_work(struct omx_pager *pager, struct omx_pager_work *work)
-{
-	work->run(work);
-	spin_lock_bh(&pager->lock);
-	pager->idle++;
-	spin_unlock_bh(&pager->lock);
-}
-
-static long pager_serve(struct omx_pager *pager, const void *attendant, bool grow)
-{
-	struct omx_pager_work *work;
-	long error;
-
-	do {
-		work = NULL;
-		error = pager_wait_and_dequeue(pager, attendant, grow, &work);
-		if (work)
-			pager_run_work(pager, work);
-		cond_resched();
-	} while (work || error == -EAGAIN);
-	return error;
-}
-
-static bool pager_thread_enter(struct omx_pager *pager)
-{
-	bool entered;
-
-	spin_lock_bh(&pager->lock);
-	entered = pager->threads < OMX_PAGERS_MAX;
-	if (entered) {
-		pager->threads++;
-		pager->idle++;
-	}
-	spin_unlock_bh(&pager->lock);
-	return entered;
-}
-
-static void pager_thread_leave(struct omx_pager *pager)
-{
-	spin_lock_bh(&pager->lock);
-	pager->threads--;
-	pager->idle--;
-	spin_unlock_bh(&pager->lock);
-}
-
-long omx_pager_serve(struct omx_pager *pager, const void *attendant, bool grow)
-{
-	long error;
-
-	if (current->mm != pager->mm)
-		return -EFAULT;
-	if (!pager_thread_enter(pager))
-		return -EBUSY;
-	error = pager_serve(pager, attendant, grow);
-	pager_thread_leave(pager);
-	return error;
-}
-
-/* ---- shares ---- */
+/* ---- life ---- */
 
 static int pager_init(struct omx_pager *pager)
 {
-	/* As many as the program's own threads would be; in all, one for each endpoint. */
+	/* As many workers as the program may have threads, for each endpoint. */
 	pager->queue = alloc_workqueue("omx_fault", WQ_UNBOUND, OMX_PAGERS_MAX);
 	if (!pager->queue)
 		return -ENOMEM;
@@ -250,7 +119,7 @@ static int pager_init(struct omx_pager *pager)
 	pager->owner = get_pid(task_tgid(current));
 	INIT_DELAYED_WORK(&pager->watch, pager_watch_work);
 	init_waitqueue_head(&pager->wait);
-	spin_lock_init(&pager->lock);
+	omx_spin_lock_init(&pager->lock, OMX_LOCK_PAGER);
 	INIT_LIST_HEAD(&pager->pending);
 	INIT_LIST_HEAD(&pager->workers);
 	return 0;
@@ -281,7 +150,7 @@ void omx_pager_put(struct omx_pager *pager)
 	if (!refcount_dec_and_test(&pager->ref))
 		return;
 	cancel_delayed_work_sync(&pager->watch);
-	/* No work waits for pages any more, the last may be about to return. */
+	/* No work waits for pages any more, but the last may not have returned. */
 	destroy_workqueue(pager->queue);
 	mmdrop(pager->mm);
 	put_pid(pager->owner);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Paging in for transfers: how far (read_ahead.c), by whom (pager.c: a
- * thread of the program; worker.c: a worker of the kernel where the
- * program has none), and what a transfer does meanwhile.
+ * A pager does the page-in work of one endpoint: in threads of the program
+ * (threads.h), or in workers of the kernel if the program has none for it
+ * (worker.h).
  *
- * A transfer that meets an absent page is put aside and queues its own work
- * here, in which it pages in a step, goes on with what that brought, and so
- * on: others do not wait for it, and no timer has to expire (PART, section
- * on resuming at page-in).  A destination asks for blocks whose pages are
- * there; a frame that still beats its page is parked.  A source remembers the
- * requests and tells the puller to be patient (OMX_WIRE_HOLD).
+ * A transfer that meets an absent page is put aside and queues work of its own
+ * here.  That work pages in a step, goes on with the transfer, and repeats; so
+ * other transfers do not wait for it, and no timer has to expire
+ * [Psistakis22].  A destination requests only blocks whose pages are present; a
+ * frame that nevertheless arrives before its page is parked.  A source keeps
+ * the requests and tells the puller to be patient (OMX_WIRE_HOLD).
  */
-#ifndef OMX_FAULT_H
-#define OMX_FAULT_H
+#ifndef OMX_PAGER_H
+#define OMX_PAGER_H
 
 #include <linux/atomic.h>
-#include <linux/errno.h>
-#include <linux/ktime.h>
+#include <linux/compiler.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -24,50 +23,38 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "omx_abi.h"
-
-/* Parked by one transfer at most: requests; frames, and their bytes. */
-#define OMX_DEFERRED_REQUESTS_MAX	32
-#define OMX_PARKED_FRAMES_MAX	128
-#define OMX_PARKED_BYTES_MAX	(1 << 20)
-/* By all transfers of an endpoint; each may park one request in any case. */
-#define OMX_PARKED_BYTES_ALL	(16 << 20)
-#define OMX_DEFERRED_REQUESTS_ALL	2048
-
-/*
- * How far to page in when the bytes up to need_end of a transfer are needed:
- * not behind `length`, its end.  Any context.
- */
-u64 omx_read_ahead_goal(u64 need_end, u64 length);
-/* Bytes of one step on the way there. */
-u64 omx_read_ahead_step(void);
-
-/* What both sides are told when paging in fails. */
-static inline u8 omx_page_in_status(int error)
-{
-	return error == -ENOMEM ? OMX_STATUS_NO_MEMORY : OMX_STATUS_FAULT;
-}
-
 struct mm_struct;
 struct omx_pager;
 struct pid;
 
+/* What one transfer may have waiting for pages: requests; frames, and their bytes. */
+#define OMX_DEFERRED_REQUESTS_MAX	32
+#define OMX_PARKED_FRAMES_MAX	128
+#define OMX_PARKED_BYTES_MAX	(1 << 20)
 /*
- * Page-in that one transfer waits for.  Its owner queues it again only after
- * run() was called, which may free it.
+ * What all transfers of an endpoint may have waiting.  Each may have one request
+ * in any case.
+ */
+#define OMX_PARKED_BYTES_ALL	(16 << 20)
+#define OMX_DEFERRED_REQUESTS_ALL	2048
+
+/*
+ * Work in process context for one transfer or prefetch: it pages in, copies within
+ * this host, or waits for DMA.  Its owner must not queue it again before run() was
+ * called.  run() may free it.
  */
 struct omx_pager_work {
 	void (*run)(struct omx_pager_work *work);	/* process context, may sleep */
 	struct omx_pager *pager;
-	struct list_head node;		/* share->pending */
+	struct list_head node;		/* pager->pending */
 	unsigned long queued;		/* jiffies */
 	struct work_struct by_worker;
 };
 
 /*
- * The page-in work of one endpoint and those who do it.  Works of other
- * endpoints do not wait for these, however long they take.  The endpoint's
- * spaces have references, whoever runs a work has one of a space.
+ * The page-in work of one endpoint and who does it.  Work of other endpoints does
+ * not wait for it, however long it takes.  The endpoint's spaces have references,
+ * and whoever runs work has a reference on a space.
  */
 struct omx_pager {
 	refcount_t ref;
@@ -79,27 +66,43 @@ struct omx_pager {
 	atomic_t parked_bytes;		/* frames of its pulls */
 	atomic_t deferred_requests;	/* for what it sends */
 
-	spinlock_t lock;		/* everything below; BH off, innermost but for queues' own */
+	spinlock_t lock;		/* everything below; BH off, see LOCKING */
 	const void *attendant;		/* the file in which threads serve it, or NULL */
 	bool closed;			/* nothing is paged in any more; set once */
 	unsigned int threads;		/* inside omx_pager_serve() ... */
 	unsigned int idle;		/* ... and waiting for work */
-	unsigned int wanted;		/* threads that there will be, as far as asked for */
-	struct list_head pending;	/* works for threads */
-	struct list_head workers;	/* running works of worker.c */
+	unsigned int wanted;		/* threads that there will be when all have come */
+	struct list_head pending;	/* work for threads */
+	struct list_head workers;	/* workers that run work, see worker.c */
 };
 
-/* Process context, no work of the share.  For the current program.  NULL: out of memory. */
+/* ---- process context, but not from work of the pager ---- */
+/* A pager for the current program.  NULL: out of memory. */
 struct omx_pager *omx_pager_create(void);
 void omx_pager_put(struct omx_pager *pager);
+
+/* ---- process context ---- */
+/*
+ * The endpoint closes or its program has ended: queued work fails, and workers do
+ * not wait for pages any more.
+ */
+void omx_pager_close(struct omx_pager *pager);
+/* When it returns no work is left.  No endpoint may be open. */
+void omx_pager_exit(void);
+
+/* ---- any context except hard interrupts ---- */
 struct omx_pager *omx_pager_ref(struct omx_pager *pager);
+void omx_pager_work_init(struct omx_pager_work *work,
+			 void (*run)(struct omx_pager_work *work));
+/* The work may have run when this returns. */
+void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work);
 
 static inline bool omx_pager_is_closed(const struct omx_pager *pager)
 {
 	return READ_ONCE(pager->closed);
 }
 
-/* Any context.  Charges n unless that is too much. */
+/* Charges n unless that exceeds the maximum. */
 static inline bool omx_pager_charge(atomic_t *charged, int n, int max)
 {
 	if (atomic_add_return(n, charged) <= max)
@@ -108,53 +111,10 @@ static inline bool omx_pager_charge(atomic_t *charged, int n, int max)
 	return false;
 }
 
-/* ---- pager.c ---- */
-void omx_pager_work_init(struct omx_pager_work *work,
-			 void (*run)(struct omx_pager_work *work));
-/* Any context but hard interrupts.  The work may have run when it returns. */
-void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work);
-
-/*
- * Process context.  From now on threads of the program do the share's work, in
- * omx_pager_serve() with the same attendant.  -EBUSY: others do; -EFAULT: the
- * share is another program's.
- */
-int omx_pager_attend(struct omx_pager *pager, const void *attendant);
-/* No longer: those in omx_pager_serve() return once they have done their work. */
-void omx_pager_unattend(struct omx_pager *pager, const void *attendant);
-/*
- * Runs works until the attendant leaves (-ESHUTDOWN), a signal (-ERESTARTSYS),
- * or none but the caller is left to wait for the next (0, only with `grow`):
- * the caller is to send another thread, and to come back.  -EBUSY: too many.
- */
-long omx_pager_serve(struct omx_pager *pager, const void *attendant, bool grow);
-/*
- * The endpoint closes or its program has ended: what is queued fails, and
- * workers do not wait for pages any more.  Process context.
- */
-void omx_pager_close(struct omx_pager *pager);
-
-/* Must hold pager->lock.  Looks after the pager's works, and the program, in a second. */
+/* ---- pager->lock held ---- */
+/* Has the pager look at its work, and whether the program still runs, within a second. */
 void omx_pager_watch(struct omx_pager *pager);
-
-/* ---- worker.c ---- */
-/* Process context.  Has the program called exec or exited, or is it made to exit? */
-bool omx_pager_program_ended(const struct omx_pager *pager);
-
-/* ---- the same, pager->lock held ---- */
-void omx_pager_worker_init(struct omx_pager_work *work);
-void omx_pager_worker_queue(struct omx_pager_work *work);
-/* Ends their waits for pages. */
-void omx_pager_workers_kill(struct omx_pager *pager);
-
-/*
- * For measurement only: what a source does once the pages of a request are
- * there.  Returns true if it may answer; else the puller is to ask again.
- * Sleeps as long as a puller with a timeout would have waited since `asked`.
- */
-bool omx_measure_may_resume(ktime_t asked);
-
-/* No work is left when it returns; no endpoint may be open. */
-void omx_pager_exit(void);
+/* Threads of the program do no more work: workers do what is pending. */
+void omx_pager_dismiss(struct omx_pager *pager);
 
 #endif

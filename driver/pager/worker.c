@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page-in by a worker of the kernel, for programs without a thread for it.
+ * Workers of the kernel page in for programs that have no threads for it.  The
+ * pager queues work under its lock; it runs on omx_fault in process context.
  *
- * The worker stands in for the program: it has its memory, and so its control
- * group, and may allocate on the nodes of its cpuset.  (Of the NUMA policies
- * those of mappings hold, mbind(2); modules cannot take over a thread's,
- * set_mempolicy(2).)
+ * A worker stands in for the program: it uses the program's memory, and so its
+ * control group, and may allocate on the nodes of its cpuset.  (Of the NUMA
+ * policies, those of mappings apply, mbind(2); a module cannot adopt the policy
+ * of a thread, set_mempolicy(2).)
  *
  * Nobody kills a worker, and while it waits for a page the memory of a program
- * that was killed stays: whoever closes the endpoint, which a program does as
- * it ends, sends SIGKILL to those that are in the middle of a work.  A program
- * that has lost its descriptor closes nothing, so that the share's watch also
- * looks whether the program has ended.
+ * that was killed cannot be freed.  So whoever closes the endpoint, which a
+ * program does as it ends, sends SIGKILL to the workers that are running its
+ * work.  A program that has passed its descriptor on to others does not close
+ * it, so the pager's watch also checks whether the program has ended.
  */
 #include <linux/cpuset.h>
 #include <linux/kthread.h>
@@ -21,15 +22,16 @@
 #include <linux/sched/task.h>
 
 #include "pager/pager.h"
+#include "pager/worker.h"
 
-/* A worker in the middle of a work, on its stack. */
+/* A worker that is running work, on its stack. */
 struct stand_in {
-	struct list_head node;		/* share->workers */
+	struct list_head node;		/* pager->workers */
 	struct task_struct *task;
 };
 
 /* Where the program may allocate. */
-static nodemask_t nodes_of(struct omx_pager *pager)
+static nodemask_t pager_nodes(struct omx_pager *pager)
 {
 	nodemask_t nodes = cpuset_current_mems_allowed;
 #ifdef CONFIG_CPUSETS
@@ -45,7 +47,7 @@ static nodemask_t nodes_of(struct omx_pager *pager)
 	return nodes;
 }
 
-/* The share stays until its queue has seen the work return; the work does not. */
+/* The pager exists until its queue has seen the work return; the work may not. */
 static void pager_worker_run_killable(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	struct stand_in self = { .task = current };
@@ -61,7 +63,7 @@ static void pager_worker_run_killable(struct omx_pager *pager, struct omx_pager_
 	spin_lock_bh(&pager->lock);
 	list_del(&self.node);
 	spin_unlock_bh(&pager->lock);
-	disallow_signal(SIGKILL);	/* and forget one that is pending */
+	disallow_signal(SIGKILL);	/* also forgets a pending one */
 }
 
 static void pager_worker_run_as_program(struct omx_pager *pager, struct omx_pager_work *work)
@@ -69,7 +71,7 @@ static void pager_worker_run_as_program(struct omx_pager *pager, struct omx_page
 	nodemask_t own_nodes = cpuset_current_mems_allowed;
 
 	kthread_use_mm(pager->mm);
-	set_mems_allowed(nodes_of(pager));
+	set_mems_allowed(pager_nodes(pager));
 	pager_worker_run_killable(pager, work);
 	set_mems_allowed(own_nodes);
 	kthread_unuse_mm(pager->mm);
@@ -85,10 +87,10 @@ static void pager_worker_run(struct work_struct *by_worker)
 		pager_worker_run_as_program(pager, work);
 		mmput(pager->mm);
 	} else {
-		/* Let omx_pager_queue() leave the share, which this may free. */
+		/* Wait until omx_pager_queue() has released the pager, which this may free. */
 		spin_lock_bh(&pager->lock);
 		spin_unlock_bh(&pager->lock);
-		work->run(work);	/* the program has ended: it fails */
+		work->run(work);	/* fails: the program has ended */
 	}
 }
 
@@ -110,9 +112,10 @@ bool omx_pager_program_ended(const struct omx_pager *pager)
 
 	if (owner) {
 		/*
-		 * Its first thread may have exited before the others, and any
-		 * thread closes files that it alone has (unshare(2)): the
-		 * program has ended when all exit, or are made to.
+		 * The first thread may exit before the others, and a thread with
+		 * a file table of its own (unshare(2)) closes its files when it
+		 * exits.  The program has ended when all threads have exited or
+		 * are being killed.
 		 */
 		task_lock(owner);
 		ended = !atomic_read(&owner->signal->live) ||

@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Large messages whose sender is on this host: each byte is copied once, from
- * the sender's pages to the receiver's.  The receiver's system call copies short
- * ones as far as the sender's pages are there.  Otherwise work copies, since a
- * long copy would block the caller, who did not ask to wait.  The work runs in
- * the receiver's share of page-in, but when it has to wait for a page of the
- * sender, in the sender's.
+ * Large messages whose sender is on this host.  Each byte is copied once, from
+ * the sender's pages to the receiver's.
+ *
+ * The receiver's ioctl copies a message of up to 512 KiB itself, up to the first
+ * absent page of the sender; pager work copies the bytes from there on.  Work also
+ * copies all of a longer message, since a long copy in the ioctl would block a
+ * program that expects the call to return at once.
+ *
+ * Each endpoint has a pager.  The work runs in that of the endpoint whose page is
+ * absent, since the page may never come and must not block the other's transfers.
+ * The copy of a longer message starts in the pager of the receiver's endpoint.
  */
 #include <linux/sched/signal.h>
 
 #include "channel/channel.h"
 #include "endpoint/endpoint.h"
+#include "memory/region_copy.h"
 #include "net/board.h"
 #include "observe/trace.h"
 #include "pager/pager.h"
+#include "pager/read_ahead.h"
 #include "pull/private.h"
 #include "pull/rndv.h"
 
 /* Copied at a time with BH off. */
 #define PIECE		(16U << 10)
-/* What the system call copies itself: about 50 us, and what isend has translated. */
+/* What the system call copies itself: it takes 50 us, and the send has translated it. */
 #define AT_ONCE_MAX	(512U << 10)
 
-/* The message of a sender on this host, referenced.  As omx_rndv_get(). */
+/* The message of a sender on this host, referenced.  Errors are those of omx_rndv_get(). */
 static struct omx_rndv *local_source(struct omx_pull *pull)
 {
 	struct omx_endpoint *ep = pull->ep, *peer;
@@ -56,26 +63,31 @@ static u8 local_copy_status(int error)
 	return error == -ENOENT ? OMX_STATUS_BAD_REGION : omx_page_in_status(error);
 }
 
-/* ---- later ---- */
+/* ---- by work ---- */
+
+static struct omx_region *local_copy_lacking_region(const struct omx_pull *pull)
+{
+	return pull->local.lacks_source ? pull->local.source->region : pull->region;
+}
 
 /* The pages that were absent and some behind them.  wait: also those that are not resident. */
 static int local_copy_bring_pages(struct omx_pull *pull, u64 length, bool wait)
 {
-	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
-	u8 access = pull->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
+	const struct omx_local_copy *copy = &pull->local;
+	u8 access = copy->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
 
-	return omx_region_translate(region, pull->paged,
-				    min(length, pull->length - pull->paged), access, wait);
+	return omx_region_translate(local_copy_lacking_region(pull), copy->offset,
+				    min(length, pull->length - copy->offset), access, wait);
 }
 
 static int local_copy_page_in(struct omx_pull *pull)
 {
-	const struct omx_channel *ch = pull->lacks_source ? pull->source->ch : pull->ch;
+	const struct omx_channel *ch = pull->local.lacks_source ? pull->local.source->ch : pull->ch;
 	u64 length = max_t(u64, PIECE, omx_read_ahead_step());
-	bool write = !pull->lacks_source;
+	bool write = !pull->local.lacks_source;
 	int error;
 
-	trace_omx_page_in_begin(ch, pull->message, write, pull->paged, length);
+	trace_omx_page_in_begin(ch, pull->message, write, pull->local.offset, length);
 	error = local_copy_bring_pages(pull, length, true);
 	trace_omx_page_in_end(ch, pull->message, write, error);
 	return error;
@@ -84,23 +96,24 @@ static int local_copy_page_in(struct omx_pull *pull)
 /* -EAGAIN: pages are absent; -ECANCELED: the pull has ended. */
 static int local_copy_piece(struct omx_pull *pull)
 {
-	u32 length = min_t(u64, PIECE, pull->length - pull->paged);
+	struct omx_local_copy *copy = &pull->local;
+	u32 length = min_t(u64, PIECE, pull->length - copy->offset);
 	int error = -ECANCELED;
 
 	spin_lock_bh(&pull->lock);
-	if (pull->state == OMX_PULL_LOCAL)
-		error = omx_region_copy(&pull->ahead, &pull->cursor, pull->paged, length,
-					&pull->lacks_source);
+	if (pull->state == OMX_PULL_COPYING)
+		error = omx_region_copy(&copy->from, &pull->cursor, copy->offset, length,
+					&copy->lacks_source);
 	spin_unlock_bh(&pull->lock);
-	/* Behind the copy: the program may have written to it since. */
-	if (!error && READ_ONCE(pull->source->withdrawn))
+	/* Checked behind the copy: the program may have written to the memory since. */
+	if (!error && READ_ONCE(copy->source->withdrawn))
 		error = -ENOENT;
 	if (!error)
-		pull->paged += length;
+		copy->offset += length;
 	return error;
 }
 
-/* Resident pages are translated in either share: nobody waits for them. */
+/* Resident pages of either side are translated here: nobody has to wait for them. */
 static int local_copy_resident(struct omx_pull *pull)
 {
 	int error = local_copy_piece(pull), side;
@@ -116,7 +129,7 @@ static int local_copy_all(struct omx_pull *pull)
 {
 	int error = 0;
 
-	while (!error && pull->paged < pull->length) {
+	while (!error && pull->local.offset < pull->length) {
 		error = local_copy_resident(pull);
 		if (!error && fatal_signal_pending(current))
 			error = -EINTR;
@@ -128,18 +141,16 @@ static int local_copy_all(struct omx_pull *pull)
 /* The work may run elsewhere as soon as it is queued. */
 static void local_copy_queue(struct omx_pull *pull)
 {
-	struct omx_region *region = pull->lacks_source ? pull->source->region : pull->region;
-
-	omx_pager_queue(region->space->pager, &pull->page_in);
+	omx_pager_queue(local_copy_lacking_region(pull)->space->pager, &pull->local.work);
 }
 
 static void local_copy_run(struct omx_pager_work *work)
 {
-	struct omx_pull *pull = container_of(work, struct omx_pull, page_in);
-	bool source = pull->lacks_source;	/* whose share this is */
+	struct omx_pull *pull = container_of(work, struct omx_pull, local.work);
+	bool source = pull->local.lacks_source;	/* whose pager this is */
 	int error = local_copy_all(pull);
 
-	while (error == -EAGAIN && pull->lacks_source == source) {
+	while (error == -EAGAIN && pull->local.lacks_source == source) {
 		error = local_copy_page_in(pull);
 		if (!error)
 			error = local_copy_all(pull);
@@ -148,11 +159,11 @@ static void local_copy_run(struct omx_pager_work *work)
 		local_copy_queue(pull);
 		return;
 	}
-	rcu_read_lock();	/* the endpoint stays if the pull has not ended */
+	rcu_read_lock();	/* the endpoint stays while the pull has not ended */
 	omx_pull_end(pull, local_copy_status(error));
 	rcu_read_unlock();
-	omx_region_cursor_end(&pull->ahead);
-	omx_rndv_put(pull->source);
+	omx_cursor_end(&pull->local.from);
+	omx_rndv_put(pull->local.source);
 	omx_pull_put(pull);
 }
 
@@ -160,14 +171,16 @@ static void local_copy_run(struct omx_pager_work *work)
 static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64 done,
 			     bool lacks_source)
 {
-	pull->source = source;
-	pull->lacks_source = lacks_source;
-	pull->paged = done;
-	omx_region_cursor_init(&pull->ahead, source->region, OMX_REGION_READ);
-	omx_pager_work_init(&pull->page_in, local_copy_run);
+	struct omx_local_copy *copy = &pull->local;
+
+	copy->source = source;
+	copy->lacks_source = lacks_source;
+	copy->offset = done;
+	omx_cursor_init(&copy->from, source->region, OMX_REGION_READ);
+	omx_pager_work_init(&copy->work, local_copy_run);
 	refcount_inc(&pull->ref);
 	spin_lock_bh(&pull->lock);
-	pull->state = OMX_PULL_LOCAL;
+	omx_pull_move(pull, OMX_PULL_COPYING);
 	spin_unlock_bh(&pull->lock);
 	rcu_read_lock();
 	omx_pull_end_if_missed(pull);
@@ -175,7 +188,7 @@ static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64
 	local_copy_queue(pull);
 }
 
-/* ---- at once ---- */
+/* ---- by the system call ---- */
 
 void omx_pull_from_local(struct omx_pull *pull)
 {
@@ -199,6 +212,5 @@ void omx_pull_from_local(struct omx_pull *pull)
 			error = -ENOENT;
 		omx_rndv_put(source);
 	}
-	pull->state = OMX_PULL_DONE;
-	omx_pull_conclude(pull, local_copy_status(error));
+	omx_pull_conclude_start(pull, local_copy_status(error));
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A message that is pulled, for the files that do it: pull.c from its begin to
- * its end, request.c asks for its frames, response.c takes them in, pull_page_in.c
- * when pages are absent, pull_dma.c when a DMA engine copies, local.c when
- * the sender is on this host.
+ * A message that this host pulls.  This header is shared by the files that do
+ * the work and by nobody else:
+ *
+ *   pull.c           states, the ioctl that starts a pull, and every way it ends
+ *   schedule.c       whose turn it is among the pulls of a board
+ *   request.c        requests blocks of frames from the sender
+ *   pull_timer.c     requests again what was lost, and gives up on silence
+ *   response.c       receives frames
+ *   pull_page_in.c   brings pages that are absent, and parks frames meanwhile
+ *   pull_dma.c       waits for DMA engines that copy the last frames
+ *   local.c          copies from a sender on this host instead of requesting
  */
 #ifndef OMX_PULL_PRIVATE_H
 #define OMX_PULL_PRIVATE_H
@@ -17,7 +24,9 @@
 
 #include "dma/dma_copies.h"
 #include "endpoint/endpoint.h"
+#include "memory/cursor.h"
 #include "memory/region.h"
+#include "memory/region_page_in.h"
 #include "net/board.h"
 #include "omx_wire.h"
 #include "pager/pager.h"
@@ -27,10 +36,47 @@
 struct omx_completion;
 struct omx_rndv;
 
+/* The transitions are a table at the top of pull.c. */
+enum omx_pull_state {
+	OMX_PULL_STARTING,	/* only the ioctl that starts it may end it */
+	OMX_PULL_REQUESTING,	/* frames come from a peer */
+	OMX_PULL_COPYING,	/* local.c copies from a sender on this host */
+	OMX_PULL_DONE,		/* whoever made it DONE concludes it */
+};
+
 /*
- * References: one while it is in progress, given up by who concludes it, and
- * one of each of its works while that is queued or runs, which page_in also
- * does without being queued.
+ * The part of a pull that waits for pages of the receiver: pull_page_in.c owns
+ * it, other files call that file's functions.  Under pull->lock.
+ */
+struct omx_pull_paging {
+	struct omx_pager_work work;
+	bool running;		/* the work is queued or runs, or its caller is about to */
+	bool resuming;		/* the frames being received were parked */
+	bool early;		/* the first block was requested before its pages came */
+	u16 dropped;		/* bit n: request frames of block n (modulo) again */
+	u32 parked_bytes;
+	struct sk_buff_head parked;	/* frames ahead of their pages; own lock unused */
+	u64 pinned;		/* with overlapped pinning: up to here, once */
+	u64 offset;		/* pages have been brought up to here */
+};
+
+static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull_paging, dropped));
+
+/*
+ * A transfer between two processes of this host, while its pull is COPYING.
+ * Only the work uses it, once it has been queued.
+ */
+struct omx_local_copy {
+	struct omx_pager_work work;
+	struct omx_rndv *source;	/* referenced */
+	struct omx_cursor from;
+	u64 offset;			/* copied up to here */
+	bool lacks_source;		/* the absent page is the sender's, not the receiver's */
+};
+
+/*
+ * References: one while the pull is in progress, which the concluder gives up,
+ * and one of each work while that is queued or runs.
  */
 struct omx_pull {
 	u32 id;
@@ -51,44 +97,28 @@ struct omx_pull {
 	struct list_head in_schedule;	/* under board->pulls.lock */
 
 	spinlock_t lock;		/* everything below */
-	enum {
-		OMX_PULL_STARTING,	/* the ioctl still has it to itself */
-		OMX_PULL_ACTIVE,
-		OMX_PULL_LOCAL,		/* page_in copies it from a sender on this host */
-		OMX_PULL_DONE,		/* whoever sets it concludes */
-	} state;
+	enum omx_pull_state state;
 	struct omx_pull_window window;
-	struct omx_region_cursor cursor;	/* where frames go */
-	struct omx_region_cursor ahead;		/* where we ask */
+	struct omx_cursor cursor;	/* where frames go */
+	struct omx_cursor ahead;		/* where frames are requested */
 	unsigned long progress;		/* jiffies */
 	u32 yielded;			/* outstanding frames whose share others have */
 	u8 backoff;
 	struct timer_list timer;
 
-	bool paging;			/* page_in is queued, runs, or is about to */
-	bool late;			/* frames that are taken now were parked */
-	u16 dropped;			/* bit n: frames of block n (modulo) are to be asked for again */
-	bool bet;			/* the first block was asked for without its pages */
-	u32 parked_bytes;
-	u64 pinned;			/* with overlapped pinning: once, up to here */
-	u64 paged;			/* page_in has been up to here */
-	struct sk_buff_head parked;	/* frames that beat their pages; its own lock is unused */
-	struct omx_pager_work page_in;
+	struct omx_pull_paging paging;
+	struct omx_local_copy local;
 
+	struct omx_dma_copies copies;	/* of whoever concludes the pull once it is DONE */
+#ifdef OMX_DMA
 	bool settling;			/* settle is queued or runs */
-	struct omx_dma_copies copies;	/* of whoever concludes it once it is DONE */
 	struct omx_pager_work settle;
-
-	/* LOCAL, of page_in alone; `ahead` is in the source then */
-	struct omx_rndv *source;	/* referenced */
-	bool lacks_source;		/* else pages to write to */
+#endif
 };
 
-static_assert(OMX_PULL_BLOCKS <= 8 * sizeof_field(struct omx_pull, dropped));
-
-/* A parked frame, or several: the bytes behind `at` wait. */
+/* In the control block of a frame that is being received or is parked. */
 struct omx_parked {
-	u32 at;
+	u32 at;			/* the bytes behind this offset are not in place yet */
 };
 
 static inline struct omx_parked *omx_parked_of(struct sk_buff *skb)
@@ -101,7 +131,7 @@ static inline u32 omx_pull_now_us(void)
 	return div_u64(ktime_get_mono_fast_ns(), NSEC_PER_USEC);
 }
 
-/* The next block that would be asked for.  False: there is none. */
+/* The next block to request.  False: all have been requested. */
 static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, u64 *end)
 {
 	u64 length = (u64)pull->window.frame_length * OMX_BLOCK_FRAMES;
@@ -111,35 +141,62 @@ static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, 
 	return *start < pull->length;
 }
 
-/* ---- request.c, under pull->lock, ACTIVE ---- */
-/* STARTING: makes it ACTIVE. */
-void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
-/* Asks for what the window, the interface and the memory allow. */
-void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
-void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
-			    struct sk_buff_head *out);
-/* Who has to wait does not keep others from asking theirs. */
-void omx_pull_schedule_yield(struct omx_pull *pull);
+/* ---- pull.c ---- */
+/* pull->lock held. */
+void omx_pull_move(struct omx_pull *pull, enum omx_pull_state state);
+/* Once, by whoever made it DONE; no lock held. */
+void omx_pull_conclude(struct omx_pull *pull, u8 status);
+/* Ends a pull that is STARTING; no lock held. */
+void omx_pull_conclude_start(struct omx_pull *pull, u8 status);
+/* Ends a pull unless it ends by itself right now; no lock held. */
+void omx_pull_end(struct omx_pull *pull, u8 status);
+/*
+ * Ends a pull whose channel failed while it was STARTING, because
+ * omx_pulls_fail() could not do that.  RCU read lock held.
+ */
+void omx_pull_end_if_missed(struct omx_pull *pull);
+void omx_pull_put(struct omx_pull *pull);
 
-/* Frames that were asked for are not on their way any more.  Or DONE, by who concludes it. */
+/* ---- schedule.c ---- */
+/* Takes the right to request a block, or queues the pull for it.  pull->lock held. */
+bool omx_pull_schedule_may_request(struct omx_pull *pull);
+/*
+ * Gives the pull's share to others while it waits for a silent sender or for
+ * pages.  pull->lock held.
+ */
+void omx_pull_schedule_yield(struct omx_pull *pull);
+void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
+
+/* Requested frames are no longer on their way.  pull->lock held, or DONE by its concluder. */
 static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
 {
 	atomic_sub(frames * pull->window.frame_length,
 		   &pull->ep->board->pulls.outstanding);
 }
 
-/* ---- request.c, without any lock ---- */
-void omx_pull_timer(struct timer_list *timer);
-void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
-
-/* Frames arrived or a pull ended: is it another's turn? */
+/* Frames arrived or a pull ended: lets pulls that wait have their turn.  No lock held. */
 static inline void omx_pull_schedule_next(struct omx_board *board)
 {
 	if (!list_empty_careful(&board->pulls.waiting))
 		omx_pull_schedule_waiting(&board->pulls);
 }
 
-/* ---- response.c, under pull->lock, ACTIVE ---- */
+/* ---- request.c, pull->lock held ---- */
+/* Moves a pull from STARTING to REQUESTING. */
+void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out);
+/* Requests what the window, the board and the memory allow. */
+void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out);
+void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
+			    struct sk_buff_head *out);
+/* What the path's MTU allows. */
+u32 omx_pull_frame_length(const struct omx_pull *pull);
+
+/* ---- pull_timer.c ---- */
+void omx_pull_timer(struct timer_list *timer);
+/* pull->lock held. */
+void omx_pull_timer_start(struct omx_pull *pull);
+
+/* ---- response.c, pull->lock held ---- */
 /* Consumes skb, or parks it. */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out);
@@ -147,42 +204,57 @@ void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	__releases(&pull->lock);
 
-/* ---- pull.c, without any lock ---- */
-/* Called once, by who set DONE. */
-void omx_pull_conclude(struct omx_pull *pull, u8 status);
-/* Ends a pull from outside unless it ends by itself right now. */
-void omx_pull_end(struct omx_pull *pull, u8 status);
-/* Who failed the channel's pulls while it was STARTING has missed it.  RCU read lock held. */
-void omx_pull_end_if_missed(struct omx_pull *pull);
-void omx_pull_put(struct omx_pull *pull);
-
-/* ---- pull_page_in.c, under pull->lock ---- */
-/* Queues its page-in work. */
-void omx_pull_want_pages(struct omx_pull *pull);
-/* ... or instead of that the caller is about to do it. */
+/* ---- pull_page_in.c, pull->lock held ---- */
+void omx_pull_paging_init(struct omx_pull *pull);
+/* The caller is about to call omx_pull_page_in(). */
 void omx_pull_will_page_in(struct omx_pull *pull);
 /*
- * Puts what is left of a frame aside until its page comes.  False: there is
- * too much of it already, or the same waits; it is to be dropped.
+ * Are the pages of the next block there?  If not, they are brought.  With
+ * overlapped pinning the first block is requested all the same.
+ */
+bool omx_pull_next_block_has_pages(struct omx_pull *pull);
+/* Silence is no loss: the pull waits for its own pages. */
+bool omx_pull_waits_for_pages(const struct omx_pull *pull);
+/* Nothing has been requested or received. */
+void omx_pull_paging_restart(struct omx_pull *pull);
+/*
+ * Parks what is left of a frame until its page comes.  False: too much of it
+ * is parked, or the same frame is; the caller drops it.
  */
 bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb);
 
-/* ---- pull_page_in.c, without any lock ---- */
-/* It is DONE: gives back what it keeps. */
+/* Mode overlap: did this frame of block 0 find its page pinned in time? */
+static inline bool omx_pull_is_overlapped(const struct omx_pull *pull, u64 block)
+{
+	return unlikely(pull->paging.early) && !block && !pull->paging.resuming;
+}
+
+/* ---- pull_page_in.c, no lock held ---- */
+/* The pull is DONE. */
 void omx_pull_drop_parked(struct omx_pull *pull);
-
-/* ---- pull_dma.c, under pull->lock, when the last frame is there ---- */
-/* Waits a moment for the engine.  True: all is copied. */
-bool omx_pull_poll_dma(struct omx_pull *pull);
-/* Queues the work that waits longer. */
-void omx_pull_want_dma(struct omx_pull *pull);
-
-/* ---- pull_page_in.c, pull_dma.c, local.c, process context ---- */
+/* Process context. */
 void omx_pull_page_in(struct omx_pager_work *work);
-void omx_pull_settle(struct omx_pager_work *work);
+
+/* ---- pull_dma.c ---- */
+#ifdef OMX_DMA
+void omx_pull_dma_init(struct omx_pull *pull);
 /*
- * Process to process, one copy: done when it returns, or later if it is long or
- * if pages of the sender are absent, since the sender may never have them.
+ * Both with pull->lock held, when the last frame is there: waits a moment for
+ * the engine (true: everything has been copied), or queues work that waits longer.
+ */
+bool omx_pull_poll_dma(struct omx_pull *pull);
+void omx_pull_want_dma(struct omx_pull *pull);
+#else
+static inline void omx_pull_dma_init(struct omx_pull *pull) { }
+static inline bool omx_pull_poll_dma(struct omx_pull *pull) { return true; }
+static inline void omx_pull_want_dma(struct omx_pull *pull) { }
+#endif
+
+/* ---- local.c, process context, no lock held ---- */
+/*
+ * Copies once, from process to process.  The pull has ended when this returns,
+ * or ends later if it is long or if pages of the sender are absent, since the
+ * sender may never have them.
  */
 void omx_pull_from_local(struct omx_pull *pull);
 

@@ -1,17 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a pull: the ioctl that starts it, its states, and the ways in
+ * which it ends.  The library calls the ioctl when a receive has matched a
+ * large message.  A pull ends
+ *	- in the ioctl, if there is nothing to fetch or something fails at once;
+ *	- when its last frame has arrived: in softirq, or in a pager thread or the
+ *	  ioctl if the frame was parked or DMA copies it;
+ *	- when a copy within this host has ended, or a page cannot be brought: in a
+ *	  pager thread or the ioctl;
+ *	- on silence, by the timer; when its sender refuses it, in softirq;
+ *	- with its channel or its endpoint, in any context.
+ */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/close.h"
+#include "channel/send.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "observe/lock_order.h"
 #include "observe/trace.h"
 #include "pull/private.h"
 
-/* Of the packet that tells the sender: less than that even with all its headers. */
+/* Upper bound on the memory of the NOTIFY packet. */
 #define NOTIFY_BYTES	1024
+
+/* ---- states ---- */
+
+/*
+ *              pull_from_peer             the last frame, an error, the end
+ *            .----------------> REQUESTING ----------------.
+ *   STARTING                                               +--> DONE
+ *       |    '----------------> COPYING -------------------'      ^
+ *       |      omx_pull_from_local                                |
+ *       '---------------------------------------------------------'
+ *         nothing to fetch, a short message of this host, an error
+ *
+ * Whoever makes a pull DONE, which happens once, concludes it.
+ */
+static const u8 pull_may_become[] = {
+	[OMX_PULL_STARTING] = BIT(OMX_PULL_REQUESTING) | BIT(OMX_PULL_COPYING) |
+			      BIT(OMX_PULL_DONE),
+	[OMX_PULL_REQUESTING] = BIT(OMX_PULL_DONE),
+	[OMX_PULL_COPYING] = BIT(OMX_PULL_DONE),
+	[OMX_PULL_DONE] = 0,
+};
+
+void omx_pull_move(struct omx_pull *pull, enum omx_pull_state state)
+{
+	lockdep_assert_held(&pull->lock);
+	WARN_ON_ONCE(!(pull_may_become[pull->state] & BIT(state)));
+	pull->state = state;
+}
 
 /* ---- the end ---- */
 
@@ -26,8 +70,8 @@ static void pull_notify_sender(struct omx_pull *pull, u8 status, u64 length)
 	omx_channel_send_one(pull->ch, pull->notify);
 }
 
-/* Its packet is charged as such when it is sent, which ends the pull. */
-static unsigned long charge_of(const struct omx_pull *pull)
+/* The notify packet is charged as a packet when it is sent, which ends the pull. */
+static unsigned long pull_charge(const struct omx_pull *pull)
 {
 	return ksize(pull) + NOTIFY_BYTES;
 }
@@ -36,16 +80,16 @@ void omx_pull_put(struct omx_pull *pull)
 {
 	if (!refcount_dec_and_test(&pull->ref))
 		return;
-	omx_region_cursor_end(&pull->cursor);
-	omx_region_cursor_end(&pull->ahead);
+	omx_cursor_end(&pull->cursor);
+	omx_cursor_end(&pull->ahead);
 	if (pull->region)
 		omx_region_put(pull->region);
 	omx_channel_put(pull->ch);
-	omx_account_uncharge(pull->user, charge_of(pull));
+	omx_account_uncharge(pull->user, pull_charge(pull));
 	kfree_rcu(pull, rcu);
 }
 
-/* Gives back what the pull took of its interface and its channel. */
+/* Gives back what the pull took of its board and its channel. */
 static void pull_leave(struct omx_pull *pull)
 {
 	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
@@ -62,13 +106,12 @@ static void pull_leave(struct omx_pull *pull)
 	omx_table_remove(&pull->ep->pulls, pull->id);
 }
 
-/* Called once, by who set DONE, without any lock. */
 void omx_pull_conclude(struct omx_pull *pull, u8 status)
 {
 	struct omx_event *event = &pull->completion->event;
 	struct omx_endpoint *ep = pull->ep;
 
-	if (unlikely(!list_empty(&pull->copies.list)))
+	if (!omx_dma_copies_is_empty(&pull->copies))
 		omx_dma_copies_abandon(&pull->copies);
 	pull_leave(pull);
 	event->channel = pull->ch->id;
@@ -81,15 +124,22 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	omx_pull_put(pull);
 }
 
-/* Ends a pull from outside unless it ends by itself right now. */
+void omx_pull_conclude_start(struct omx_pull *pull, u8 status)
+{
+	spin_lock_bh(&pull->lock);
+	omx_pull_move(pull, OMX_PULL_DONE);
+	spin_unlock_bh(&pull->lock);
+	omx_pull_conclude(pull, status);
+}
+
 void omx_pull_end(struct omx_pull *pull, u8 status)
 {
 	bool mine;
 
 	spin_lock_bh(&pull->lock);
-	mine = pull->state == OMX_PULL_ACTIVE || pull->state == OMX_PULL_LOCAL;
+	mine = pull->state == OMX_PULL_REQUESTING || pull->state == OMX_PULL_COPYING;
 	if (mine)
-		pull->state = OMX_PULL_DONE;
+		omx_pull_move(pull, OMX_PULL_DONE);
 	spin_unlock_bh(&pull->lock);
 	if (mine)
 		omx_pull_conclude(pull, status);
@@ -97,7 +147,7 @@ void omx_pull_end(struct omx_pull *pull, u8 status)
 
 /* ---- the ioctl ---- */
 
-static struct sk_buff *make_notify(struct omx_pull *pull)
+static struct sk_buff *pull_make_notify(struct omx_pull *pull)
 {
 	struct omx_wire_notify *body;
 	struct sk_buff *skb;
@@ -127,22 +177,20 @@ static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *
 		msecs_to_jiffies(min_t(u32, ioc->timeout_ms, INT_MAX)) : ep->timeout;
 	INIT_LIST_HEAD(&pull->in_channel);
 	INIT_LIST_HEAD(&pull->in_schedule);
-	spin_lock_init(&pull->lock);
+	omx_spin_lock_init(&pull->lock, OMX_LOCK_PULL);
 	refcount_set(&pull->ref, 1);
-	__skb_queue_head_init(&pull->parked);
-	omx_pager_work_init(&pull->page_in, omx_pull_page_in);
-	omx_dma_copies_init(&pull->copies, ep->board);
-	omx_pager_work_init(&pull->settle, omx_pull_settle);
+	omx_pull_paging_init(pull);
+	omx_pull_dma_init(pull);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
-	pull->notify = make_notify(pull);
+	pull->notify = pull_make_notify(pull);
 	if (!pull->completion || !pull->notify) {
-		omx_note_free(pull->completion);
+		omx_completion_free(pull->completion);
 		kfree_skb(pull->notify);
 		kfree(pull);
 		return NULL;
 	}
-	omx_account_charge(pull->user, charge_of(pull));
+	omx_account_charge(pull->user, pull_charge(pull));
 	return pull;
 }
 
@@ -158,25 +206,9 @@ static int pull_get_region(struct omx_endpoint *ep, struct omx_pull *pull,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	pull->region = region;
-	omx_region_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
-	omx_region_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
+	omx_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
+	omx_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
 	return 0;
-}
-
-static int pull_enlist(struct omx_pull *pull)
-{
-	struct omx_channel *ch = pull->ch;
-	int error = 0;
-
-	spin_lock_bh(&ch->lock);
-	if (ch->dead) {
-		error = -ENOTCONN;
-	} else {
-		omx_channel_wake_up(ch);
-		list_add_tail(&pull->in_channel, &ch->pulls);
-	}
-	spin_unlock_bh(&ch->lock);
-	return error;
 }
 
 void omx_pull_end_if_missed(struct omx_pull *pull)
@@ -200,12 +232,12 @@ static void pull_from_peer(struct omx_pull *pull)
 	__skb_queue_head_init(&out);
 	if (!overlap)
 		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
-	pull->copies.wanted = omx_dma_pays(pull->length);
+	omx_dma_copies_decide(&pull->copies, pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);
-	/* Unless it was kept pinned. */
-	pin = overlap && omx_region_look(&pull->ahead, 0, 1);
+	/* The region may still be pinned from an earlier message. */
+	pin = overlap && omx_cursor_look(&pull->ahead, 0, 1);
 	if (pin)
 		omx_pull_will_page_in(pull);
 	omx_pull_begin(pull, &out);
@@ -214,18 +246,18 @@ static void pull_from_peer(struct omx_pull *pull)
 	omx_pull_end_if_missed(pull);
 	local_bh_enable();
 	rcu_read_unlock();
-	/* Here, where it takes no other thread to be woken. */
+	/* This thread pins the pages itself, so that no other has to be woken for it. */
 	if (pin)
-		omx_pull_page_in(&pull->page_in);
+		omx_pull_page_in(&pull->paging.work);
 }
 
-/* status: what to tell the sender if nothing is to be fetched. */
+/* status: to be reported to the sender if there is nothing to fetch. */
 static int pull_start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 {
 	bool remote = pull->length && !pull->ch->local;
 	int error, prepared = 0;
 
-	/* What is local is copied, which faults as copies do. */
+	/* Copying from a sender on this host faults pages in by itself. */
 	if (remote)
 		prepared = omx_region_prepare(pull->region, pull->length,
 					      OMX_REGION_WRITE);
@@ -235,28 +267,26 @@ static int pull_start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);
-	error = pull_enlist(pull);
+	error = omx_channel_enlist(pull->ch, &pull->in_channel, &pull->ch->pulls);
 	if (error) {
 		omx_table_remove(&ep->pulls, pull->id);
 		return error;
 	}
-	/* From here on the note tells how it ends. */
-	if (prepared || !pull->length) {
-		pull->state = OMX_PULL_DONE;
-		omx_pull_conclude(pull, prepared ? OMX_STATUS_FAULT : status);
-	} else if (remote) {
+	/* From here on the completion tells how it ends. */
+	if (prepared || !pull->length)
+		omx_pull_conclude_start(pull, prepared ? OMX_STATUS_FAULT : status);
+	else if (remote)
 		pull_from_peer(pull);
-	} else {
+	else
 		omx_pull_from_local(pull);
-	}
 	return 0;
 }
 
 /*
- * Our sends wait for the peer's pulls and leave some of the memory to these: with
- * many on both sides nobody would receive.
+ * Sends of this endpoint wait for pulls of its peers.  They therefore leave some
+ * of the memory to pulls: with many sends on both sides nobody could receive.
  */
-static int may_begin(struct omx_endpoint *ep, struct omx_channel *ch)
+static int pull_may_start(struct omx_endpoint *ep, struct omx_channel *ch)
 {
 	if (!omx_endpoint_takes(ep, &ep->pulls, OMX_ACCOUNT_RECEIVE))
 		return -EBUSY;
@@ -278,7 +308,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
-	error = may_begin(ep, ch);
+	error = pull_may_start(ep, ch);
 	if (error) {
 		omx_channel_put(ch);
 		return error;
@@ -288,7 +318,10 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		omx_channel_put(ch);
 		return -ENOMEM;
 	}
-	/* The transfer may run right here, in softirq: no helper is needed. */
+	/*
+	 * Softirqs during this call may post urgent events.  This thread reads the
+	 * ring afterwards, so the helper need not be woken.
+	 */
 	atomic_inc(&ep->attending);
 	trace_omx_pull_begin(ch, ioc.remote_message, ioc.length);
 	error = pull_get_region(ep, pull, &ioc);
@@ -296,7 +329,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		error = pull_start(ep, pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error) {
-		omx_note_free(pull->completion);
+		omx_completion_free(pull->completion);
 		kfree_skb(pull->notify);
 		omx_pull_put(pull);
 	}
@@ -305,30 +338,17 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 
 /* ---- ending many ---- */
 
-/* Taken out of the channel's list.  RCU read lock held. */
-static struct omx_pull *first_of(struct omx_channel *ch)
-{
-	struct omx_pull *pull;
-
-	spin_lock_bh(&ch->lock);
-	pull = list_first_entry_or_null(&ch->pulls, struct omx_pull, in_channel);
-	if (pull)
-		list_del_init(&pull->in_channel);
-	spin_unlock_bh(&ch->lock);
-	return pull;
-}
-
 unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most)
 {
-	struct omx_pull *pull;
+	struct list_head *first;
 	unsigned int n;
 
-	rcu_read_lock();
+	rcu_read_lock();	/* a pull may end by itself meanwhile */
 	for (n = 0; n < most; n++) {
-		pull = first_of(ch);
-		if (!pull)
+		first = omx_channel_pop_first(ch, &ch->pulls);
+		if (!first)
 			break;
-		omx_pull_end(pull, status);
+		omx_pull_end(list_entry(first, struct omx_pull, in_channel), status);
 	}
 	rcu_read_unlock();
 	return n;
@@ -345,7 +365,7 @@ void omx_pulls_destroy(struct omx_endpoint *ep)
 		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
-	/* A timer that was running when its pull ended is over after this. */
+	/* A timer that ran when its pull ended has returned after this. */
 	synchronize_rcu();
 }
 

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The pull engine: large messages are fetched by the side that receives them.
- * request.c asks, respond.c answers, response.c takes the replies in.  None
- * waits for a page: what lacks one is put aside until page-in brings it (pager.h).
- *
- * Every interface lets a bounded number of frames be on their way to it, over
- * all pulls: senders cannot overrun a switch port together (incast).  A pull
- * that must wait queues behind the others and gets its turn when frames
- * arrive.
+ * Large messages are pulled by the side that receives them [Goglin09].
+ * request.c requests frames, respond.c responds to requests at the sender,
+ * response.c receives the responses.  None of them waits for a page: a request or
+ * a frame whose page is absent is kept until page-in has brought it (pager.h).
+ * Beyond the limits there it is dropped, and requested again later.
  */
 #ifndef OMX_PULL_H
 #define OMX_PULL_H
 
 #include <linux/types.h>
 
-#define OMX_PULL_TIMEOUT_MIN_US	10000	/* silence after which one asks again */
+/* Of silence before frames are requested again, at least. */
+#define OMX_PULL_TIMEOUT_MIN_US	10000
 
 struct omx_channel;
 struct omx_endpoint;

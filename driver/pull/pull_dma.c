@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a pull whose frames an engine copies: a moment of polling when
- * the last frame is there, then work of the pull's own waits.
+ * The end of a pull whose frames a DMA engine copies.  When the last frame has
+ * arrived, whoever received it polls for a moment; then work of the pull's own,
+ * in a thread of the pager, waits for the engine.
  */
 #include <linux/delay.h>
 #include <linux/timekeeping.h>
@@ -44,10 +45,10 @@ static bool pull_settle_copies(struct omx_pull *pull, u64 *offset, u64 *length)
 
 	__skb_queue_head_init(&out);
 	*length = 0;
-	rcu_read_lock();	/* the endpoint stays if the pull is ACTIVE */
+	rcu_read_lock();	/* the endpoint stays while the pull is REQUESTING */
 	local_bh_disable();
 	spin_lock(&pull->lock);
-	again = pull->state == OMX_PULL_ACTIVE &&
+	again = pull->state == OMX_PULL_REQUESTING &&
 		!omx_dma_copies_settle(&pull->copies, &pull->cursor);
 	if (again) {
 		omx_dma_copies_lack_page(&pull->copies, offset, length);
@@ -72,7 +73,7 @@ static void pull_settle_page_in(struct omx_pull *pull, u64 offset, u64 length)
 	rcu_read_unlock();
 }
 
-void omx_pull_settle(struct omx_pager_work *work)
+static void pull_settle(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, settle);
 	unsigned int steps = 0;
@@ -88,4 +89,10 @@ void omx_pull_settle(struct omx_pager_work *work)
 		usleep_range(STEP_US, 2 * STEP_US);
 	}
 	omx_pull_put(pull);
+}
+
+void omx_pull_dma_init(struct omx_pull *pull)
+{
+	omx_dma_copies_init(&pull->copies, pull->ep->board);
+	omx_pager_work_init(&pull->settle, pull_settle);
 }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The arithmetic of a pull.  The other files of pull/ call it with the pull's lock
+ * held; unit tests compile it in user space.
+ */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -85,7 +89,7 @@ u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now
 	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].requested_at);
 }
 
-/* Its pages have come: lost frames are missed as soon as those of others. */
+/* Ends the hold: from now on this block becomes overdue like any other. */
 static void window_release_blocks(struct omx_pull_block *block)
 {
 	block->held = false;
@@ -134,7 +138,7 @@ static bool half_arrived(const struct omx_pull_block *block)
 	return 2 * hweight32(block->missing) <= block->frames;
 }
 
-/* Patience doubles for what was asked for again already. */
+/* Patience doubles for a block that has been requested again already. */
 static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
 {
 	return block->missing &&

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The arithmetic of a pull: which frames were asked for, which arrived, what
- * to ask for next and again.  Plain data, no locks, no packets; times are
- * microseconds that wrap.
+ * The arithmetic of a pull: which frames were requested, which arrived, which to
+ * request next and which to request again.  Plain data, no locks, no packets;
+ * times are microseconds that wrap.
  *
  * A message is cut into frames, 32 of which form a block, the unit that one
- * request names.  Blocks between first_block and next_block have been asked
- * for; at most OMX_PULL_BLOCKS of them may be incomplete, and at most `limit`
- * frames on their way.
+ * request names.  The blocks from first_block up to next_block have been
+ * requested; at most OMX_PULL_BLOCKS of them may be incomplete, and at most
+ * `limit` frames on their way.
  */
 #ifndef OMX_PULL_WINDOW_H
 #define OMX_PULL_WINDOW_H
@@ -25,15 +25,15 @@
  */
 #define OMX_PULL_FRAMES_MIN	48
 
-/* The wait for pages after which one asks again: the peer that knows may be gone. */
+/* A block that waits for pages is requested again after this time: its sender may be gone. */
 #define OMX_PULL_HOLD_US	1000000
 
 struct omx_pull_block {
 	u32 missing;		/* bit i: frame i has not arrived */
 	u32 requested_at;
 	u8 frames;
-	bool again;		/* asked for more than once: no round-trip sample */
-	bool held;		/* asked_at lies OMX_PULL_HOLD_US ahead */
+	bool again;		/* requested more than once: no round-trip sample */
+	bool held;		/* requested_at lies OMX_PULL_HOLD_US ahead */
 };
 
 struct omx_pull_window {
@@ -43,7 +43,7 @@ struct omx_pull_window {
 	u64 first_block;
 	u64 next_block;
 	u32 frame_length;
-	u32 outstanding;	/* frames asked for, not arrived */
+	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
 	u32 measured_at;	/* the delivery rate: since then ... */
 	u32 measured_frames;	/* ... that many frames */
@@ -65,7 +65,7 @@ enum omx_pull_verdict {
 
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length);
-/* Is there a block to ask for, and leave to? */
+/* Is there a block to request, and does the window allow it? */
 static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 {
 	return window->outstanding + OMX_BLOCK_FRAMES <= window->limit &&
@@ -103,22 +103,26 @@ static inline bool omx_pull_window_done(const struct omx_pull_window *window)
 }
 
 /*
- * An earlier block whose missing frames cannot merely be late: half of
- * `block`, asked for later, is here, and patience (us) has passed since.
+ * An earlier block whose missing frames cannot merely be late: half of `block`,
+ * requested later, has arrived, and the earlier block was requested at least
+ * `patience` (us) ago, or twice that if this was not its first request.
  */
 bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 			 u32 patience, struct omx_pull_request *request);
-/* Nothing arrived for so long.  The oldest block asked for before that. */
+/*
+ * Nothing has arrived for `patience` (us): the first incomplete block whose latest
+ * request is at least that old, or twice that if it was not the first request.
+ */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);
-/* Which block has this byte?  False: none that was asked for and is incomplete. */
+/* Which block has this byte?  False: none that was requested and is incomplete. */
 bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block);
 /*
- * It waits for pages, here or there: for OMX_PULL_HOLD_US neither late nor a
- * gap, unless one of its frames arrives.
+ * The block waits for pages of the sender or the receiver: for OMX_PULL_HOLD_US it
+ * counts neither as late nor as a gap, unless one of its frames arrives.
  */
 void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
-/* Asks for what is missing of a block, whatever the time. */
+/* Requests the missing frames of a block, whenever they were requested last. */
 void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
 				   struct omx_pull_request *request);
 /* Sizes the window: twice what arrives in the shortest round-trip time. */

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives the frames of a pull: finds the pull, copies each new frame to the
+ * memory of the receiver, and requests more.  Called in softirq for frames from
+ * the network, and by page-in for frames that were parked.
+ */
 #include "channel/channel.h"
+#include "channel/receive.h"
+#include "channel/send.h"
 #include "endpoint/endpoint.h"
+#include "memory/access.h"
 #include "net/board.h"
 #include "observe/trace.h"
+#include "pager/measure.h"
 #include "pull/private.h"
 
 #define PATIENCE_MIN_US		1000	/* for a gap behind which frames arrived */
@@ -21,8 +30,8 @@ static u64 response_offset(const struct sk_buff *skb)
 	return be64_to_cpu(body->offset);
 }
 
-static struct omx_pull *pull_of(struct omx_endpoint *ep, const struct sk_buff *skb,
-				u32 id)
+static struct omx_pull *response_find_pull(struct omx_endpoint *ep,
+					   const struct sk_buff *skb, u32 id)
 {
 	const struct omx_wire_head *head = omx_packet_head(skb);
 	struct omx_pull *pull = omx_table_find(&ep->pulls, id);
@@ -57,30 +66,31 @@ static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 	omx_pull_schedule_return(pull, frames - yielded);
 }
 
-static u32 gap_patience(const struct omx_pull *pull)
+static u32 pull_gap_patience(const struct omx_pull *pull)
 {
 	return max_t(u32, PATIENCE_MIN_US, 2 * READ_ONCE(pull->ch->pull_rtt));
 }
 
-static noinline void request_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
+static noinline void pull_request_gap(struct omx_pull *pull, u64 block, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
 
 	if (!omx_pull_window_gap(&pull->window, block, omx_pull_now_us(),
-				 gap_patience(pull), &request))
+				 pull_gap_patience(pull), &request))
 		return;
 	omx_count(pull->ep->board, PULL_GAP);
 	omx_pull_request_again(pull, &request, out);
 }
 
-/* New frames of a block are in place: learn from it and ask for more. */
+/* New frames of a block are in place: learn from it and request more. */
 static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 			 struct sk_buff_head *out)
 {
 	if (omx_pull_window_samples(&pull->window, block))
-		channel_sample_pull_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block, omx_pull_now_us()));
+		channel_sample_pull_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block,
+								      omx_pull_now_us()));
 	omx_pull_window_received(&pull->window, offset, block, frames);
-	if (unlikely(pull->bet) && !block && !pull->late)
+	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	pull_return_arrived(pull, frames);
 	pull->progress = jiffies;
@@ -91,21 +101,22 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	if (omx_pull_window_wants(&pull->window))
 		omx_pull_request_more(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block)
-		request_gap(pull, block, out);
+		pull_request_gap(pull, block, out);
 }
 
-/* What an engine is to copy with; NULL: nothing. */
+/* With which a DMA engine copies; NULL: the processor copies. */
 static struct omx_dma_copies *pull_dma_copies(struct omx_pull *pull)
 {
-	if (likely(!pull->copies.wanted))
+	if (!omx_dma_copies_wanted(&pull->copies))
 		return NULL;
 	omx_dma_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
 	return &pull->copies;
 }
 
 /*
- * Takes in the frame there, and new ones behind it at once where no engine
- * copies.  Returns how many bytes to go on behind, 0: its page is absent.
+ * Receives the frame at this offset, and new ones directly behind it at once if
+ * the processor copies.  Returns how many bytes of skb are finished, 0: the
+ * page of the frame is absent.
  */
 static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff *skb,
 			      int skb_offset, struct sk_buff_head *out)
@@ -118,6 +129,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 	u64 block;
 	int error;
 
+	lockdep_assert_held(&pull->lock);
 	switch (omx_pull_window_judge(&pull->window, offset, length, &block)) {
 	case OMX_PULL_MISFIT:
 		omx_count(board, DROP_PULL_FRAME);
@@ -144,19 +156,16 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 	return bytes;
 }
 
-/*
- * Takes the frames of a reply in, of which a software device may hand us
- * several at once.  Consumes skb.
- */
+/* A software device may pass several frames on in one skb. */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
-		       struct sk_buff_head *out)
+			       struct sk_buff_head *out)
 {
 	const struct omx_wire_pull_response *body = omx_packet_body(skb);
 	u64 offset = be64_to_cpu(body->offset) - OMX_PULL_RESPONSE_HEADER;
 	u32 at = omx_parked_of(skb)->at;
 
 	lockdep_assert_held(&pull->lock);
-	if (pull->state != OMX_PULL_ACTIVE) {
+	if (pull->state != OMX_PULL_REQUESTING) {
 		omx_count(pull->ep->board, DROP_PULL_HANDLE);
 		at = skb->len;
 	}
@@ -171,22 +180,22 @@ void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 		}
 		at += taken;
 	}
-	napi_consume_skb(skb, 1);	/* its head goes to the next reply */
+	napi_consume_skb(skb, 1);	/* its head goes to the next response */
 }
 
 void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	__releases(&pull->lock)
 {
-	bool complete = pull->state == OMX_PULL_ACTIVE &&
+	bool complete = pull->state == OMX_PULL_REQUESTING &&
 			omx_pull_window_done(&pull->window);
 
-	if (complete && unlikely(!list_empty(&pull->copies.list)) &&
+	if (complete && !omx_dma_copies_is_empty(&pull->copies) &&
 	    !omx_pull_poll_dma(pull)) {
 		omx_pull_want_dma(pull);
 		complete = false;
 	}
 	if (complete)
-		pull->state = OMX_PULL_DONE;
+		omx_pull_move(pull, OMX_PULL_DONE);
 	spin_unlock(&pull->lock);
 	if (!skb_queue_empty(out))
 		omx_channel_xmit(pull->ch, out);
@@ -197,7 +206,7 @@ void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *ou
 void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			   struct sk_buff *skb)
 {
-	struct omx_pull *pull = pull_of(ep, skb, response_pull(skb));
+	struct omx_pull *pull = response_find_pull(ep, skb, response_pull(skb));
 	struct sk_buff_head out;
 
 	if (!pull) {
@@ -218,12 +227,15 @@ void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	omx_pull_schedule_next(board);
 }
 
-/* The sender has to page in, which it answers for: no need to ask again. */
+/*
+ * The sender waits for pages and responds when it has them: nothing needs to be
+ * requested again.
+ */
 void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		       struct sk_buff *skb)
 {
 	const struct omx_wire_hold *body = omx_packet_body(skb);
-	struct omx_pull *pull = pull_of(ep, skb, be32_to_cpu(body->pull));
+	struct omx_pull *pull = response_find_pull(ep, skb, be32_to_cpu(body->pull));
 	struct omx_pull_request request;
 	struct sk_buff_head out;
 	u64 block;
@@ -239,11 +251,12 @@ void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	omx_channel_heard_board(pull->ch);
 	trace_omx_hold_received(pull->ch, pull->message, be64_to_cpu(body->offset), body->flags);
 	spin_lock(&pull->lock);
-	if (pull->state == OMX_PULL_ACTIVE &&
+	if (pull->state == OMX_PULL_REQUESTING &&
 	    omx_pull_window_find(&pull->window, be64_to_cpu(body->offset), &block)) {
 		pull->progress = jiffies;
-		if (body->flags & OMX_HOLD_ASK) {
-			omx_pull_window_request_again(&pull->window, block, omx_pull_now_us(), &request);
+		if (omx_measure_requests_again(body->flags)) {
+			omx_pull_window_request_again(&pull->window, block, omx_pull_now_us(),
+						      &request);
 			omx_pull_request_again(pull, &request, &out);
 		} else {
 			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A large message at its sender: the ioctl that announces it, its completion when
+ * the receiver's NOTIFY arrives, and its failure with the channel.  The receiver of
+ * an announcement is here, too: omx_receive_rndv() writes the event.
+ *
+ * Ioctls run in process context.  The channel passes packets on with its lock held:
+ * in softirq as they arrive, or in process context if they had to wait for room.
+ */
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/close.h"
+#include "channel/send.h"
+#include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
 #include "memory/region.h"
+#include "memory/region_page_in.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "observe/lock_order.h"
 #include "observe/trace.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -32,11 +46,11 @@ static void rndv_stop(struct omx_rndv *rndv)
 	spin_unlock_bh(&rndv->lock);
 }
 
-/* It was just taken out of its channel's list, which makes it ours. */
+/* The caller has taken the message out of its channel's list, which happens once. */
 static void rndv_finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
 			u64 length)
 {
-	rndv_stop(rndv);	/* first: omx_rndvs_stop() finds it no longer then */
+	rndv_stop(rndv);	/* before it leaves the table, where omx_rndvs_stop() looks */
 	omx_table_remove(&ep->rndvs, rndv->id);
 	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
 	rndv->completion->event.channel = rndv->ch->id;
@@ -62,22 +76,6 @@ static struct sk_buff *rndv_make_packet(struct omx_channel *ch,
 	return skb;
 }
 
-/* From here on the note tells how it ends. */
-static int rndv_enlist(struct omx_channel *ch, struct omx_rndv *rndv)
-{
-	int error = 0;
-
-	spin_lock_bh(&ch->lock);
-	if (ch->dead) {
-		error = -ENOTCONN;
-	} else {
-		omx_channel_wake_up(ch);
-		list_add_tail(&rndv->link, &ch->rndvs);
-	}
-	spin_unlock_bh(&ch->lock);
-	return error;
-}
-
 static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 		      const struct omx_ioc_send_rndv *ioc)
 {
@@ -89,14 +87,14 @@ static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
 	skb = rndv_make_packet(ch, ioc, rndv->id);
-	error = skb ? rndv_enlist(ch, rndv) : -ENOMEM;
+	error = skb ? omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
 		rndv_stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
 		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
-		/* If the channel dies now, the note says so. */
+		/* If the channel fails now, the completion says so. */
 		omx_channel_send_one(ch, skb);
 		omx_channel_watch(ch);
 	}
@@ -134,19 +132,19 @@ static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
 	}
 	rndv->user = user;
 	refcount_set(&rndv->ref, 1);
-	INIT_LIST_HEAD(&rndv->link);
+	INIT_LIST_HEAD(&rndv->in_channel);
 	omx_channel_ref(ch);
 	rndv->ch = ch;
 	rndv->length = ioc->length;
 	rndv->cookie = ioc->cookie;
-	spin_lock_init(&rndv->lock);
-	__skb_queue_head_init(&rndv->deferred);
-	omx_pager_work_init(&rndv->page_in, omx_rndv_page_in);
+	omx_spin_lock_init(&rndv->lock, OMX_LOCK_RNDV);
+	__skb_queue_head_init(&rndv->paging.deferred);
+	omx_pager_work_init(&rndv->paging.work, omx_rndv_page_in);
 	return rndv;
 }
 
 /* The rest of the work on a message that is on its way. */
-static void prepare_more(struct omx_region *region, u64 length)
+static void rndv_prepare_more(struct omx_region *region, u64 length)
 {
 	if (region)
 		omx_region_prepare_more(region, length, OMX_REGION_READ);
@@ -166,9 +164,9 @@ static long rndv_send(struct omx_endpoint *ep, struct omx_channel *ch,
 	if (!error)
 		error = rndv_start(ep, rndv, ioc);
 	if (!error) {
-		prepare_more(rndv->region, rndv->length);
+		rndv_prepare_more(rndv->region, rndv->length);
 	} else {
-		omx_note_free(rndv->completion);
+		omx_completion_free(rndv->completion);
 		omx_rndv_put(rndv);
 	}
 	omx_rndv_put(rndv);
@@ -211,7 +209,7 @@ struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 	return rndv;
 }
 
-long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
+static long rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 {
 	struct omx_rndv *rndv;
 	long error = -ENOENT;
@@ -222,7 +220,7 @@ long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 		if (rndv->cookie != cookie || !rndv->region)
 			continue;
 		WRITE_ONCE(rndv->withdrawn, true);
-		/* Pairs with copied_frame() and pull_locally(). */
+		/* Pairs with response_copy_frame() and local_copy_piece(). */
 		smp_mb();
 		rndv_stop(rndv);
 		error = 0;
@@ -232,29 +230,27 @@ long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 	return error;
 }
 
-static struct omx_rndv *rndv_pop_first(struct omx_channel *ch)
+long omx_rndv_withdraw(struct omx_endpoint *ep, void __user *arg)
 {
-	struct omx_rndv *rndv;
+	struct omx_ioc_withdraw ioc;
 
-	spin_lock_bh(&ch->lock);
-	rndv = list_first_entry_or_null(&ch->rndvs, struct omx_rndv, link);
-	if (rndv)
-		list_del_init(&rndv->link);
-	spin_unlock_bh(&ch->lock);
-	return rndv;
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.flags || ioc.reserved)
+		return -EINVAL;
+	return rndv_withdraw(ep, ioc.cookie);
 }
 
 unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most)
 {
-	struct omx_endpoint *ep = ch->ep;
-	struct omx_rndv *rndv;
+	struct list_head *first;
 	unsigned int n;
 
 	for (n = 0; n < most; n++) {
-		rndv = rndv_pop_first(ch);
-		if (!rndv)
+		first = omx_channel_pop_first(ch, &ch->rndvs);
+		if (!first)
 			break;
-		rndv_finish(ep, rndv, status, 0);
+		rndv_finish(ch->ep, list_entry(first, struct omx_rndv, in_channel), status, 0);
 	}
 	return n;
 }
@@ -279,7 +275,7 @@ void omx_rndvs_destroy(struct omx_endpoint *ep)
 
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		omx_table_remove(&ep->rndvs, rndv->id);
-		omx_note_free(rndv->completion);
+		omx_completion_free(rndv->completion);
 		omx_rndv_put(rndv);
 		cond_resched();
 	}
@@ -316,10 +312,10 @@ bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb)
 
 	lockdep_assert_held(&ch->lock);
 	rndv = omx_table_find(&ep->rndvs, id);
-	if (!rndv || rndv->id != id || rndv->ch != ch || list_empty(&rndv->link)) {
+	if (!rndv || rndv->id != id || rndv->ch != ch || list_empty(&rndv->in_channel)) {
 		omx_count(ep->board, DROP_NOTIFY);
 	} else {
-		list_del_init(&rndv->link);
+		list_del_init(&rndv->in_channel);
 		rndv_finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
 			    min(be64_to_cpu(body->xfer_length), rndv->length));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Large sends: announced by a rendezvous, pulled by the peer, ended by its
- * notify.
+ * Large messages, at their sender: announced by an RNDV packet, pulled by the peer,
+ * ended by its NOTIFY packet.  Also the receipt of an announcement.
  */
 #ifndef OMX_RNDV_H
 #define OMX_RNDV_H
@@ -17,36 +17,42 @@ struct omx_endpoint;
 struct omx_completion;
 struct omx_region;
 
+/* The part of a message that waits for pages of the sender; respond_page_in.c owns it. */
+struct omx_rndv_paging {
+	struct omx_pager_work work;
+	bool running;			/* the work is queued or runs */
+	struct sk_buff_head deferred;	/* requests that wait; its own lock is unused */
+	u64 offset;			/* pages have been brought up to here ... */
+	u64 goal;			/* ... and will be up to here */
+};
+
 /*
  * References: one while the message has not ended, given up by who ends it,
- * one of each pull that is being answered, one of its page-in work.
+ * one of each request or copy within this host that uses it, one of its page-in
+ * work.
  */
 struct omx_rndv {
 	u32 id;
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct omx_account *user;	/* charged for it */
-	struct list_head link;		/* ch->rndvs, under ch->lock */
+	struct list_head in_channel;	/* ch->rndvs, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to pull */
 	u64 length;
 	u64 cookie;
 	bool withdrawn;			/* not to be pulled any more */
-	struct omx_completion *completion;		/* whoever ends it takes it */
+	struct omx_completion *completion;	/* whoever ends the message takes it */
 
-	spinlock_t lock;		/* everything below; taken with BH off, innermost */
-	bool ended;			/* no more page-in; the endpoint may go a grace period later */
-	bool paging;			/* page_in is queued or runs */
-	struct sk_buff_head deferred;	/* requests that wait for pages; its own lock is unused */
-	u64 paged;			/* page_in has been up to here ... */
-	u64 goal;			/* ... and goes on to here */
-	struct omx_pager_work page_in;
+	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */
+	bool ended;		/* no more page-in; the endpoint may go a grace period later */
+	struct omx_rndv_paging paging;
 };
 
 /* Process context. */
 long omx_rndv_send(struct omx_endpoint *ep, void __user *arg);
-/* The program uses the memory of its message with this cookie for something else. */
-long omx_rndv_withdraw(struct omx_endpoint *ep, u64 cookie);
+/* The program uses the memory of its message for something else: no peer may pull it. */
+long omx_rndv_withdraw(struct omx_endpoint *ep, void __user *arg);
 /* No work of theirs uses the endpoint once a grace period has passed. */
 void omx_rndvs_stop(struct omx_endpoint *ep);
 void omx_rndvs_destroy(struct omx_endpoint *ep);
@@ -62,7 +68,10 @@ struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 			      const struct omx_channel *ch);
 void omx_rndv_put(struct omx_rndv *rndv);
 
-/* Softirq, in order, channel's lock held; consume skb, or false: no room now. */
+/*
+ * Softirq, or process context if the packet had to wait for room; in order, with the
+ * channel's lock held.  True: skb is consumed; false: there is no room now.
+ */
 bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb);
 bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb);
 

@@ -140,7 +140,7 @@ typedef enum mx_status_code {
  */
 typedef struct mx_status {
 	mx_status_code_t code;
-	mx_endpoint_addr_t source;	/* of the sender (receive), receiver (send), peer (connect) */
+	mx_endpoint_addr_t source;	/* the sender (receive), receiver (send), peer (connect) */
 	uint64_t match_info;		/* of the message; of a connect as it was given */
 	uint32_t msg_length;		/* as sent */
 	uint32_t xfer_length;		/* as transferred: shorter when truncated */
@@ -179,8 +179,8 @@ mx_return_t mx__errors_return(char *str, mx_return_t ret);
 
 /*
  * For the whole process, but for endpoints that were opened with a handler of
- * their own (which is not shown BAD_ENDPOINT); NULL is the default one.  Returns the one that was in force
- * before.  May be called before mx_init.
+ * their own (which is not shown BAD_ENDPOINT); NULL is the default one.  Returns
+ * the previous one.  May be called before mx_init.
  */
 mx_error_handler_t mx_set_error_handler(mx_error_handler_t handler);
 
@@ -226,13 +226,13 @@ typedef enum mx_get_info_key {
 	MX_NATIVE_REQUESTS,	/* uint32_t: UINT32_MAX, memory is the limit */
 	MX_COUNTERS_COUNT,	/* uint32_t: how many counters a board has */
 	MX_COUNTERS_LABELS,	/* char[COUNTERS_COUNT][MX_MAX_STR_LEN] */
-	MX_COUNTERS_VALUES,	/* uint32_t[]: of a board, low halves, as many as there is room for */
+	MX_COUNTERS_VALUES,	/* uint32_t[]: of a board, low halves, as many as fit */
 	MX_PRODUCT_CODE,	/* char[]: "omx 0.1.0" */
 	MX_PART_NUMBER,		/* char[]: name of a board's interface, "eth2" */
 	MX_SERIAL_NUMBER,	/* char[]: a board's MAC address, "aa:bb:cc:dd:ee:ff" */
 	MX_PORT_COUNT,		/* uint32_t: of a board, 1 */
 	MX_PIO_SEND_MAX,	/* uint32_t: longest message that comes in one piece, 4096 */
-	MX_COPY_SEND_MAX,	/* uint32_t: longest message that can be copied, not pulled: 65536 */
+	MX_COPY_SEND_MAX,	/* uint32_t: longest message that may be copied: 65536 */
 	MX_NUMA_NODE,		/* uint32_t: of a board, UINT32_MAX if there is none */
 	MX_NET_TYPE,		/* uint32_t: mx_net_type_t of a board, MX_NET_ETHER */
 	MX_LINE_SPEED		/* uint32_t: mx_line_speed_t of a board, MX_SPEED_OPEN_MX */

@@ -4,7 +4,7 @@
  * omx_get_info.  One side; --client NAME names a peer to look up, if there is
  * one.
  */
-#include "common.h"
+#include "endpoints.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void peers_have_names(uint64_t own)
 	RETURNS(omx_nic_id_to_board_number(nic, &board), OMX_NIC_ID_NOT_FOUND);
 }
 
-static uint32_t number(omx_info_key_t key)
+static uint32_t info_number(omx_info_key_t key)
 {
 	uint32_t value = 0;
 
@@ -69,14 +69,14 @@ static uint32_t number(omx_info_key_t key)
 
 static void info_about_the_driver(uint64_t nic)
 {
-	uint32_t count = number(OMX_INFO_BOARD_COUNT);
+	uint32_t count = info_number(OMX_INFO_BOARD_COUNT);
 	uint64_t *ids = allocate((count + 1) * sizeof(*ids));
 	uint64_t few;
 	bool found = false;
 	uint32_t i;
 
-	EQUAL(number(OMX_INFO_BOARD_MAX), 32);
-	EQUAL(number(OMX_INFO_ENDPOINT_MAX), 4096);
+	EQUAL(info_number(OMX_INFO_BOARD_MAX), 32);
+	EQUAL(info_number(OMX_INFO_ENDPOINT_MAX), 4096);
 	memset(ids, 0xff, (count + 1) * sizeof(*ids));
 	MUST(omx_get_info(NULL, OMX_INFO_BOARD_IDS, NULL, 0, ids, (count + 1) * sizeof(*ids)));
 	for (i = 0; i < count; i++)
@@ -126,7 +126,7 @@ static void info_about_an_endpoints_board(void)
 
 static void info_about_counters(void)
 {
-	uint32_t count = number(OMX_INFO_COUNTER_MAX);
+	uint32_t count = info_number(OMX_INFO_COUNTER_MAX);
 	uint32_t *values = allocate(count * sizeof(*values));
 	uint8_t board = 0;
 	char label[64];
@@ -165,7 +165,7 @@ static void bad_questions(void)
 	EQUAL(value, 5);
 }
 
-static void test(void)
+static void run_test(void)
 {
 	uint64_t nic;
 
@@ -184,5 +184,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

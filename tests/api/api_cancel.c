@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Taking back and forgetting requests. */
-#include "common.h"
+/* omx_cancel, omx_cancel_notest and omx_forget in each state of a request. */
+#include "endpoints.h"
 
 #include <string.h>
 
@@ -88,7 +88,7 @@ static void sends_are_not_taken_back(omx_endpoint_t ep, omx_endpoint_addr_t peer
 	finish_with(ep, &request, OMX_SUCCESS);
 }
 
-static void connect(omx_endpoint_t ep)
+static void cancel_connect(omx_endpoint_t ep)
 {
 	omx_request_t request;
 	omx_return_t ret;
@@ -108,7 +108,7 @@ static void connect(omx_endpoint_t ep)
 }
 
 /* Each in a different state: sent, waiting for its receiver, posted, done. */
-static void forget(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+static void forget_requests(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	static char large[200000], buffer[200000];
 	omx_request_t request;
@@ -131,7 +131,7 @@ static void forget(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	nothing_reported(ep);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -141,12 +141,12 @@ static void client(void)
 	cancelled_takes_no_message(ep, peer);
 	too_late(ep, peer);
 	sends_are_not_taken_back(ep, peer);
-	connect(ep);
-	forget(ep, peer);
+	cancel_connect(ep);
+	forget_requests(ep, peer);
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	static char large[200000];
 	omx_endpoint_addr_t peer;
@@ -175,5 +175,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test, wait, test_any, wait_any, ipeek, peek, iprobe, probe: with nothing
- * there, with something there, and with something that comes while they wait.
+ * test, wait, test_any, wait_any, ipeek, peek, iprobe and probe: with nothing to
+ * report, with a completion or message, and with one that arrives while they
+ * wait.
  */
-#include "common.h"
+#include "endpoints.h"
 
 #define READY	0x2000		/* client: send me something in a while */
 
 /* Blocking calls with nothing to report return after their timeout, not before. */
-#define TAKES(ms, call) \
-	do { \
-		double start_ = now(), took_; \
-		MUST(call); \
-		took_ = now() - start_; \
-		CHECK(took_ >= (ms) * 0.9e-3 && took_ < (ms) * 1e-3 + 3, " %.3f s", took_); \
-	} while (0)
+#define TAKES(ms, call)	LASTS(ms, MUST(call))
 
 static void nothing_there(omx_endpoint_t ep)
 {
@@ -130,7 +125,7 @@ static void bad_masks(omx_endpoint_t ep)
 
 #define LATER	300		/* ms until the server answers READY */
 
-static void ask(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t match)
+static void ask_for_messages(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t match)
 {
 	send_sync(ep, peer, &match, sizeof(match), READY);
 }
@@ -152,31 +147,31 @@ static void wait_for_it(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint32_t ti
 	uint32_t result;
 
 	MUST(omx_irecv(ep, buffer, sizeof(buffer), 21, EXACT, NULL, &request));
-	ask(ep, peer, 21);
+	ask_for_messages(ep, peer, 21);
 	TAKES(LATER / 2, omx_wait(ep, &request, &status, &result, timeout));
 	CHECK(result == 1 && !request && status.code == OMX_SUCCESS);
 	verify(buffer, sizeof(buffer), 21);
 
 	MUST(omx_irecv(ep, buffer, sizeof(buffer), 22, EXACT, NULL, &request));
-	ask(ep, peer, 22);
+	ask_for_messages(ep, peer, 22);
 	TAKES(LATER / 2, omx_wait_any(ep, 22, EXACT, &status, &result, timeout));
 	CHECK(result == 1 && status.code == OMX_SUCCESS);
 	verify(buffer, sizeof(buffer), 22);
 
 	MUST(omx_irecv(ep, buffer, sizeof(buffer), 23, EXACT, NULL, &request));
-	ask(ep, peer, 23);
+	ask_for_messages(ep, peer, 23);
 	TAKES(LATER / 2, omx_peek(ep, &first, &result, timeout));
 	CHECK(result == 1 && first == request);
 	finish_with(ep, &request, OMX_SUCCESS);
 	verify(buffer, sizeof(buffer), 23);
 
-	ask(ep, peer, 24);
+	ask_for_messages(ep, peer, 24);
 	TAKES(LATER / 2, omx_probe(ep, 24, EXACT, &status, &result, timeout));
 	EQUAL(result, 1);
 	EQUAL(status.match_info, 24);
 	EQUAL(status.msg_length, 1000);
 	CHECK(same_address(status.addr, peer));
-	/* It remains to be received. */
+	/* A probe does not receive the message. */
 	MUST(omx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(result, 1);
 	receive_pattern(ep, 1000, 24);
@@ -224,7 +219,7 @@ static void serve_classes(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 		finish_with(ep, &request[i], OMX_SUCCESS);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -239,7 +234,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -255,5 +250,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding endpoints, each way not to find one, and what an address tells. */
-#include "common.h"
+/*
+ * omx_connect and omx_iconnect, each way in which they fail, and
+ * omx_decompose_endpoint_addr.
+ */
+#include "endpoints.h"
 
 #include <string.h>
 
@@ -8,7 +11,7 @@
 
 static uint64_t server_nic;
 
-static void blocking(omx_endpoint_t ep)
+static void connect_blocking(omx_endpoint_t ep)
 {
 	omx_endpoint_addr_t addr, again, untouched = { { 1, 2 } };
 
@@ -23,8 +26,10 @@ static void blocking(omx_endpoint_t ep)
 	CHECK(untouched.opaque[0] == 1 && untouched.opaque[1] == 2);
 }
 
-/* A peer of whom nothing was ever heard may be there all the same: it is asked. */
-static void silent(omx_endpoint_t ep)
+/*
+ * A peer of which no HELLO was received may exist, so that a CONNECT is sent.
+ */
+static void connect_to_silent(omx_endpoint_t ep)
 {
 	omx_endpoint_addr_t addr;
 	double start = now();
@@ -71,7 +76,8 @@ static void as_request_found_by_match_info(omx_endpoint_t ep)
 	uint32_t result;
 
 	MUST(omx_iconnect(ep, server_nic, options.endpoint, KEY, 0xabc, NULL, NULL));
-	MUST(omx_iconnect(ep, server_nic, options.endpoint, KEY, 0xabd, NULL, &(omx_request_t){ 0 }));
+	MUST(omx_iconnect(ep, server_nic, options.endpoint, KEY, 0xabd, NULL,
+			  &(omx_request_t){ 0 }));
 	MUST(omx_wait_any(ep, 0xabd, EXACT, &status, &result, PATIENCE));
 	EQUAL(result, 1);
 	EQUAL(status.code, OMX_SUCCESS);
@@ -79,7 +85,7 @@ static void as_request_found_by_match_info(omx_endpoint_t ep)
 	EQUAL(result, 0);
 }
 
-static void decompose(omx_endpoint_t ep, omx_endpoint_addr_t server)
+static void decompose_addresses(omx_endpoint_t ep, omx_endpoint_addr_t server)
 {
 	omx_endpoint_addr_t garbage, self;
 	uint32_t endpoint, session, own_session;
@@ -120,8 +126,11 @@ static void context_of_address(omx_endpoint_addr_t server)
 	CHECK(context == &garbage);
 }
 
-/* The old address is invalid, a new one works. */
-static omx_endpoint_addr_t disconnect(omx_endpoint_t ep, omx_endpoint_addr_t server)
+/*
+ * After a disconnect the old address is invalid; connecting again gives a new
+ * one.
+ */
+static omx_endpoint_addr_t disconnect_and_return(omx_endpoint_t ep, omx_endpoint_addr_t server)
 {
 	omx_request_t request;
 	omx_endpoint_addr_t fresh;
@@ -138,7 +147,9 @@ static omx_endpoint_addr_t disconnect(omx_endpoint_t ep, omx_endpoint_addr_t ser
 	return fresh;
 }
 
-/* What is sent to a closed endpoint ends with the reason, now and later. */
+/*
+ * Sends to a closed endpoint, now and later, end with REMOTE_ENDPOINT_CLOSED.
+ */
 static void closed_peer(omx_endpoint_t ep, omx_endpoint_addr_t server)
 {
 	omx_request_t request;
@@ -156,7 +167,7 @@ static void closed_peer(omx_endpoint_t ep, omx_endpoint_addr_t server)
 	MUST(omx_isend(ep, NULL, 0, server, 1, NULL, &request));
 	finish_with(ep, &request, OMX_REMOTE_ENDPOINT_CLOSED);
 	MUST(omx_isend(ep, NULL, 0, server, 1, NULL, NULL));
-	/* The address still tells whose it was, until it is given up. */
+	/* The address can be decomposed until it is disconnected. */
 	MUST(omx_decompose_endpoint_addr(server, &nic, &endpoint));
 	EQUAL(nic, server_nic);
 	MUST(omx_disconnect(ep, server));
@@ -171,27 +182,27 @@ static void opened_again(omx_endpoint_t ep)
 	send_sync(ep, fresh, NULL, 0, DONE);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t server;
 	omx_endpoint_t ep = meet(&server);
 	uint32_t endpoint;
 
 	MUST(omx_decompose_endpoint_addr(server, &server_nic, &endpoint));
-	blocking(ep);
-	silent(ep);
+	connect_blocking(ep);
+	connect_to_silent(ep);
 	as_request(ep, server);
 	as_request_found_by_match_info(ep);
-	decompose(ep, server);
+	decompose_addresses(ep, server);
 	context_of_address(server);
-	server = disconnect(ep, server);
+	server = disconnect_and_return(ep, server);
 	send_sync(ep, server, NULL, 0, DONE);
 	closed_peer(ep, server);
 	opened_again(ep);
 	MUST(omx_close_endpoint(ep));
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -206,5 +217,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Context ids: bits of the match info that keep queues apart. */
-#include "common.h"
+#include "endpoints.h"
 
 #define SHIFT	8
 #define BITS	4
@@ -25,7 +25,7 @@ static void receives_must_name_theirs(omx_endpoint_t ep)
 	RETURNS(omx_irecvv(ep, NULL, 0, 0, ~CTX(8), NULL, &request),
 		OMX_BAD_MATCHING_FOR_CONTEXT_ID_MASK);
 	CHECK(!request);
-	/* Asking is free. */
+	/* A test without a completion has no effect. */
 	MUST(omx_test_any(ep, 0, 0, &status, &result));
 	MUST(omx_iprobe(ep, 0, 0, &status, &result));
 }
@@ -83,7 +83,7 @@ static void receive_all(omx_endpoint_t ep)
 			receive_pattern(ep, i * 200, CTX(id) + i);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet_with(&peer, &param, 1);
@@ -95,7 +95,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -119,5 +119,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

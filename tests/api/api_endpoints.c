@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Several endpoints in one process: each talks with each, nothing is mixed up. */
-#include "common.h"
+/*
+ * Several endpoints in one process: messages between all of them arrive at
+ * the right one.
+ */
+#include "endpoints.h"
 
 #include <stdlib.h>
 
@@ -11,7 +14,7 @@
 static omx_endpoint_t ep[COUNT];
 static omx_endpoint_addr_t addr[COUNT][COUNT];
 
-static void exchange(int i, int j)
+static void exchange_between(int i, int j)
 {
 	size_t length = LENGTH(i, j);
 	char *from = allocate(length), *to = allocate(length);
@@ -21,7 +24,10 @@ static void exchange(int i, int j)
 	fill(from, length, MATCH(i, j), 0);
 	MUST(omx_isend(ep[i], from, length, addr[i][j], MATCH(i, j), NULL, &send));
 	MUST(omx_irecv(ep[j], to, length, MATCH(i, j), EXACT, NULL, &recv));
-	/* Both need progress, and neither may depend on the other being looked at. */
+	/*
+	 * Each endpoint must make progress although the program only waits on
+	 * the other one.
+	 */
 	status = finish_with(ep[j], &recv, OMX_SUCCESS);
 	EQUAL(status.xfer_length, length);
 	CHECK(same_address(status.addr, addr[j][i]));
@@ -46,7 +52,7 @@ static void requests_are_of_one_endpoint(void)
 	EQUAL(result, 1);
 }
 
-static void test(void)
+static void run_test(void)
 {
 	uint64_t nic;
 	int i, j;
@@ -60,16 +66,16 @@ static void test(void)
 			addr[i][j] = connect_to(ep[i], nic, number_of(ep[j]));
 	for (i = 0; i < COUNT; i++)
 		for (j = 0; j < COUNT; j++)
-			exchange(i, j);
+			exchange_between(i, j);
 	requests_are_of_one_endpoint();
-	/* One goes, the others stay. */
+	/* Closing one endpoint does not affect the others. */
 	MUST(omx_close_endpoint(ep[0]));
-	exchange(1, 2);
-	exchange(5, 1);
+	exchange_between(1, 2);
+	exchange_between(5, 1);
 	MUST(omx_finalize());
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Error handlers: whose is called with what, and whose word counts. */
-#include "common.h"
+/*
+ * Error handlers: which one is called, with which error, and that its return
+ * value replaces the error.
+ */
+#include "endpoints.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 static int calls;
 static omx_return_t last;
 
-static omx_return_t count(char *str, omx_return_t ret)
+static omx_return_t count_error(char *str, omx_return_t ret)
 {
 	CHECK(str && *str);
 	calls++;
@@ -19,7 +22,7 @@ static omx_return_t count(char *str, omx_return_t ret)
 	return ret;
 }
 
-static omx_return_t forgive(char *str, omx_return_t ret)
+static omx_return_t forgive_error(char *str, omx_return_t ret)
 {
 	CHECK(strstr(str, "omx_"), " %s", str);
 	calls++;
@@ -27,7 +30,7 @@ static omx_return_t forgive(char *str, omx_return_t ret)
 	return OMX_SUCCESS;
 }
 
-/* It is called without locks and may call the library. */
+/* Handlers are called without locks, so they may call the library. */
 static omx_return_t call_back(char *str, omx_return_t ret)
 {
 	uint64_t nic;
@@ -38,7 +41,7 @@ static omx_return_t call_back(char *str, omx_return_t ret)
 	return ret;
 }
 
-static omx_return_t fail(omx_endpoint_t ep)
+static omx_return_t fail_receive(omx_endpoint_t ep)
 {
 	omx_request_t request;
 
@@ -49,13 +52,13 @@ static void default_returns(void)
 {
 	omx_endpoint_t ep = open_any();
 
-	RETURNS(fail(ep), OMX_BAD_MATCH_MASK);
+	RETURNS(fail_receive(ep), OMX_BAD_MATCH_MASK);
 	MUST(omx_close_endpoint(ep));
 }
 
 static void without_endpoint(void)
 {
-	omx_error_handler_t old = omx_set_error_handler(NULL, count);
+	omx_error_handler_t old = omx_set_error_handler(NULL, count_error);
 	uint64_t nic;
 
 	CHECK(old == OMX_ERRORS_RETURN);
@@ -63,7 +66,7 @@ static void without_endpoint(void)
 	RETURNS(omx_board_number_to_nic_id(31, &nic), OMX_BOARD_NOT_FOUND);
 	EQUAL(calls, 1);
 	EQUAL(last, OMX_BOARD_NOT_FOUND);
-	CHECK(omx_set_error_handler(NULL, old) == count);
+	CHECK(omx_set_error_handler(NULL, old) == count_error);
 	RETURNS(omx_board_number_to_nic_id(31, &nic), OMX_BOARD_NOT_FOUND);
 	EQUAL(calls, 1);
 }
@@ -72,16 +75,16 @@ static void endpoint_before_default(void)
 {
 	omx_endpoint_t one = open_any(), other = open_any();
 
-	omx_set_error_handler(NULL, count);
-	CHECK(omx_set_error_handler(one, forgive) == count);
+	omx_set_error_handler(NULL, count_error);
+	CHECK(omx_set_error_handler(one, forgive_error) == count_error);
 	calls = 0;
-	MUST(fail(one));
+	MUST(fail_receive(one));
 	EQUAL(calls, 1);
 	EQUAL(last, OMX_BAD_MATCH_MASK);
-	RETURNS(fail(other), OMX_BAD_MATCH_MASK);
+	RETURNS(fail_receive(other), OMX_BAD_MATCH_MASK);
 	EQUAL(calls, 2);
-	CHECK(omx_set_error_handler(one, OMX_ERRORS_RETURN) == forgive);
-	RETURNS(fail(one), OMX_BAD_MATCH_MASK);
+	CHECK(omx_set_error_handler(one, OMX_ERRORS_RETURN) == forgive_error);
+	RETURNS(fail_receive(one), OMX_BAD_MATCH_MASK);
 	EQUAL(calls, 2);
 	MUST(omx_close_endpoint(one));
 	MUST(omx_close_endpoint(other));
@@ -91,11 +94,11 @@ static void endpoint_before_default(void)
 static void as_parameter(void)
 {
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_ERROR_HANDLER,
-				       .val.error_handler = forgive };
+				       .val.error_handler = forgive_error };
 	omx_endpoint_t ep = open_number(1, &param, 1);
 
 	calls = 0;
-	MUST(fail(ep));
+	MUST(fail_receive(ep));
 	EQUAL(calls, 1);
 	MUST(omx_close_endpoint(ep));
 }
@@ -105,11 +108,11 @@ static void from_within(void)
 	omx_endpoint_t ep = open_any();
 
 	omx_set_error_handler(ep, call_back);
-	RETURNS(fail(ep), OMX_BAD_MATCH_MASK);
+	RETURNS(fail_receive(ep), OMX_BAD_MATCH_MASK);
 	MUST(omx_close_endpoint(ep));
 }
 
-/* How a message fared is not for the handler. */
+/* The status of a message is not passed to the error handler. */
 static void statuses_are_no_errors(void)
 {
 	omx_endpoint_t ep = open_any();
@@ -117,7 +120,7 @@ static void statuses_are_no_errors(void)
 	omx_request_t request;
 	char byte;
 
-	omx_set_error_handler(ep, count);
+	omx_set_error_handler(ep, count_error);
 	calls = 0;
 	MUST(omx_isend(ep, "ab", 2, self, 1, NULL, NULL));
 	MUST(omx_irecv(ep, &byte, 1, 1, EXACT, NULL, &request));
@@ -126,8 +129,8 @@ static void statuses_are_no_errors(void)
 	MUST(omx_close_endpoint(ep));
 }
 
-/* Exits with a failure that is said on standard error. */
-static void fatal(void)
+/* The default handler prints the error and ends the program. */
+static void fail_fatally(void)
 {
 	char text[500] = "";
 	int status, ends[2];
@@ -153,9 +156,9 @@ static void fatal(void)
 	close(ends[0]);
 }
 
-static void test(void)
+static void run_test(void)
 {
-	fatal();
+	fail_fatally();
 	MUST(omx_init());
 	default_returns();
 	without_endpoint();
@@ -168,5 +171,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A child made by fork has no endpoints until it opens its own. */
-#include "common.h"
+#include "endpoints.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ static void in_the_child(omx_endpoint_t ep, omx_endpoint_addr_t self, omx_reques
 	MUST(omx_finalize());
 }
 
-static void test(void)
+static void run_test(void)
 {
 	omx_endpoint_addr_t self;
 	omx_request_t request;
@@ -51,7 +51,7 @@ static void test(void)
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	/* The parent's has not noticed. */
+	/* The endpoint of the parent still works. */
 	send_sync(ep, self, NULL, 0, 1);
 	finish_with(ep, &request, OMX_SUCCESS);
 	send_pattern(ep, self, 4000, 3);
@@ -62,5 +62,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

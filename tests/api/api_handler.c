@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The unexpected handler: what it sees, what it may do, what it may not, and
- * how progression is held up.
+ * The unexpected handler: its arguments, the calls that it may make, and
+ * omx_disable_progression.
  */
-#include "common.h"
+#include "endpoints.h"
 
 #include <string.h>
 
@@ -19,14 +19,14 @@ static struct {
 	char buffer[100000];
 } seen;
 
-/* The helpers' own messages are none of the tests' business. */
+/* Messages of the harness itself are ignored. */
 static bool is_control(uint64_t match)
 {
 	return match >= CONTROL;
 }
 
-static omx_unexp_handler_action_t look(void *context, omx_endpoint_addr_t source,
-				       uint64_t match, uint32_t length, void *data)
+static omx_unexp_handler_action_t look_at_message(void *context, omx_endpoint_addr_t source,
+						  uint64_t match, uint32_t length, void *data)
 {
 	if (is_control(match))
 		return OMX_UNEXP_HANDLER_RECV_CONTINUE;
@@ -41,8 +41,8 @@ static omx_unexp_handler_action_t look(void *context, omx_endpoint_addr_t source
 	return seen.action;
 }
 
-static void reset(omx_endpoint_t ep, omx_unexp_handler_t handler,
-		  omx_unexp_handler_action_t action)
+static void reset_handler(omx_endpoint_t ep, omx_unexp_handler_t handler,
+			  omx_unexp_handler_action_t action)
 {
 	memset(&seen, 0, sizeof(seen));
 	seen.action = action;
@@ -70,14 +70,14 @@ static void serve_message(omx_endpoint_t ep, omx_endpoint_addr_t peer, size_t le
 	MUST(omx_isend(ep, large, length, peer, match, NULL, &request));
 	barrier(ep, peer);
 	code = finish(ep, &request).code;
-	/* Nothing was fetched of a large one that the handler has finished. */
+	/* A large message that the handler has finished is not pulled. */
 	CHECK(code == OMX_SUCCESS || (length > 4096 && code == OMX_MESSAGE_TRUNCATED),
 	      " %s", omx_strerror(code));
 }
 
-static void queued(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+static void message_stays_queued(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
-	reset(ep, look, OMX_UNEXP_HANDLER_RECV_CONTINUE);
+	reset_handler(ep, look_at_message, OMX_UNEXP_HANDLER_RECV_CONTINUE);
 	await_message(ep, peer);
 	EQUAL(seen.calls, 1);
 	EQUAL(seen.match, 1);
@@ -88,13 +88,16 @@ static void queued(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	EQUAL(seen.calls, 1);
 }
 
-/* Each class; it is consumed and no receive finds it. */
-static void finished(omx_endpoint_t ep, omx_endpoint_addr_t peer, size_t length)
+/*
+ * For messages of each class: the handler consumes the message, and no
+ * receive matches it.
+ */
+static void message_is_finished(omx_endpoint_t ep, omx_endpoint_addr_t peer, size_t length)
 {
 	omx_status_t status;
 	uint32_t result;
 
-	reset(ep, look, OMX_UNEXP_HANDLER_RECV_FINISHED);
+	reset_handler(ep, look_at_message, OMX_UNEXP_HANDLER_RECV_FINISHED);
 	await_message(ep, peer);
 	EQUAL(seen.calls, 1);
 	EQUAL(seen.length, length);
@@ -119,7 +122,7 @@ static omx_unexp_handler_action_t post_receive(void *context, omx_endpoint_addr_
 static void received_by_the_handler(omx_endpoint_t ep, omx_endpoint_addr_t peer, size_t length,
 				    uint64_t match)
 {
-	reset(ep, post_receive, 0);
+	reset_handler(ep, post_receive, 0);
 	await_message(ep, peer);
 	EQUAL(seen.calls, 1);
 	EQUAL(finish_with(ep, &seen.request, OMX_SUCCESS).xfer_length, length);
@@ -158,7 +161,7 @@ static omx_unexp_handler_action_t try_everything(void *context, omx_endpoint_add
 
 static void may_and_may_not(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
-	reset(ep, try_everything, 0);
+	reset_handler(ep, try_everything, 0);
 	await_message(ep, peer);
 	EQUAL(seen.calls, 1);
 }
@@ -167,7 +170,7 @@ static void matched_is_not_unexpected(omx_endpoint_t ep, omx_endpoint_addr_t pee
 {
 	omx_request_t request;
 
-	reset(ep, look, OMX_UNEXP_HANDLER_RECV_CONTINUE);
+	reset_handler(ep, look_at_message, OMX_UNEXP_HANDLER_RECV_CONTINUE);
 	MUST(omx_irecv(ep, seen.buffer, 50, 6, EXACT, NULL, &request));
 	await_message(ep, peer);
 	finish_with(ep, &request, OMX_SUCCESS);
@@ -175,14 +178,17 @@ static void matched_is_not_unexpected(omx_endpoint_t ep, omx_endpoint_addr_t pee
 	EQUAL(seen.calls, 0);
 }
 
-/* Not even the library's own thread takes anything from the network. */
+/*
+ * Not even the library's own thread handles events while progression is
+ * disabled.
+ */
 static void held_up(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	omx_request_t request;
 	omx_status_t status;
 	uint32_t result;
 
-	reset(ep, look, OMX_UNEXP_HANDLER_RECV_CONTINUE);
+	reset_handler(ep, look_at_message, OMX_UNEXP_HANDLER_RECV_CONTINUE);
 	MUST(omx_irecv(ep, seen.buffer, sizeof(seen.buffer), 7, EXACT, NULL, &request));
 	barrier(ep, peer);
 	MUST(omx_disable_progression(ep));
@@ -210,7 +216,7 @@ static void serve_held_up(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 
 static void no_more(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
-	reset(ep, look, OMX_UNEXP_HANDLER_RECV_FINISHED);
+	reset_handler(ep, look_at_message, OMX_UNEXP_HANDLER_RECV_FINISHED);
 	MUST(omx_register_unexp_handler(ep, NULL, NULL));
 	await_message(ep, peer);
 	EQUAL(seen.calls, 0);
@@ -220,15 +226,15 @@ static void no_more(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 static const size_t lengths[] = { 0, 32, 4096, 60000, 200000 };
 #define LENGTHS (sizeof(lengths) / sizeof(*lengths))
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
 	size_t i;
 
-	queued(ep, peer);
+	message_stays_queued(ep, peer);
 	for (i = 0; i < LENGTHS; i++)
-		finished(ep, peer, lengths[i]);
+		message_is_finished(ep, peer, lengths[i]);
 	received_by_the_handler(ep, peer, 30, 3);
 	received_by_the_handler(ep, peer, 50000, 4);
 	received_by_the_handler(ep, peer, 100000, 4);
@@ -239,7 +245,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -261,5 +267,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

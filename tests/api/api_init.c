@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* omx_init, omx_finalize: once each, and what is said when /dev/omx is no use. */
-#include "common.h"
+/*
+ * omx_init and omx_finalize: that each succeeds once, and their errors when
+ * /dev/omx cannot be used.
+ */
+#include "endpoints.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -85,14 +88,14 @@ static void without_device_file(void)
 {
 	hide_devices();
 	RETURNS(omx_init(), OMX_NO_DEVICE_FILE);
-	/* Failed is not initialized. */
+	/* A failed omx_init() leaves the library uninitialized. */
 	RETURNS(omx_init(), OMX_NO_DEVICE_FILE);
 }
 
 static void without_driver(void)
 {
 	hide_devices();
-	/* Reserved for local use: nobody is behind it. */
+	/* A device number for local use, which no driver has. */
 	CHECK(!mknod("/dev/omx", S_IFCHR | 0666, makedev(240, 77)));
 	RETURNS(omx_init(), OMX_NO_DRIVER);
 }
@@ -129,7 +132,7 @@ static void every_code_has_a_text(void)
 	CHECK(strcmp(omx_strerror(OMX_MESSAGE_TRUNCATED), unknown));
 }
 
-static void test(void)
+static void run_test(void)
 {
 	nothing_works_before_init();
 	init_is_once();
@@ -144,5 +147,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

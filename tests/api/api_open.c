@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opening and closing endpoints, and how each is refused. */
-#include "common.h"
+/* Opening and closing endpoints, and the errors of both. */
+#include "endpoints.h"
 
 #include <sys/resource.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-static void numbers(void)
+static void open_by_number(void)
 {
 	omx_endpoint_t ep, other = NULL;
 	uint32_t count;
@@ -28,7 +28,7 @@ static void numbers(void)
 	RETURNS(omx_open_endpoint(100, 1, KEY, NULL, 0, &ep), OMX_BOARD_NOT_FOUND);
 }
 
-static void any(void)
+static void open_any_number(void)
 {
 	omx_endpoint_t a, b;
 
@@ -113,7 +113,7 @@ static void good_params(void)
 	MUST(omx_close_endpoint(open_number(1, params, 0)));
 }
 
-/* What it took is given back when there are no more descriptors. */
+/* Opening fails without file descriptors, and frees what it has allocated. */
 static void out_of_files(void)
 {
 	struct rlimit old, low;
@@ -139,11 +139,11 @@ static void again_and_again(void)
 		MUST(omx_close_endpoint(open_number(i % 3, NULL, 0)));
 }
 
-static void test(void)
+static void run_test(void)
 {
 	MUST(omx_init());
-	numbers();
-	any();
+	open_by_number();
+	open_any_number();
 	closed_ones_are_recognized();
 	close_with_pending_requests();
 	bad_params();
@@ -155,5 +155,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* omx_get_endpoint_fd: poll() says when there is something to do. */
-#include "common.h"
+#include "endpoints.h"
 
 #include <poll.h>
 #include <string.h>
 
 #include "omx.h"
 
-static int readable(int fd, int timeout)
+static int is_readable(int fd, int timeout)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 	int ready = poll(&pollfd, 1, timeout);
@@ -16,7 +16,7 @@ static int readable(int fd, int timeout)
 	return ready && pollfd.revents & POLLIN;
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -29,11 +29,11 @@ static void client(void)
 	MUST(omx_get_endpoint_fd(ep, &fd));
 	MUST(omx_irecv(ep, buffer, sizeof(buffer), 1, EXACT, NULL, &request));
 	barrier(ep, peer);
-	/* Whatever the barrier left there is handled. */
-	while (readable(fd, 100) && !is_done(ep, &request, &status))
+	/* Handles the events that the barrier left in the ring. */
+	while (is_readable(fd, 100) && !is_done(ep, &request, &status))
 		MUST(omx_progress(ep));
 	if (request) {
-		CHECK(readable(fd, 20000));
+		CHECK(is_readable(fd, 20000));
 		finish_with(ep, &request, OMX_SUCCESS);
 	}
 	verify(buffer, sizeof(buffer), 1);
@@ -41,7 +41,7 @@ static void client(void)
 	RETURNS(omx_get_endpoint_fd(ep, &fd), OMX_BAD_ENDPOINT);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -54,5 +54,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

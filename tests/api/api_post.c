@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each call that posts a message, what its status says, how it is refused. */
-#include "common.h"
+/* Each call that posts a message: its status and its errors. */
+#include "endpoints.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,9 @@ static const size_t lengths[] = { 0, 1, 32, 33, 4096, 4097, 32768, 65536, 65537,
 
 enum call { SEND, SSEND, SENDV, SSENDV, CALLS };
 
-static void post(enum call call, omx_endpoint_t ep, void *buffer, size_t length,
-		 omx_endpoint_addr_t to, uint64_t match, void *context, omx_request_t *request)
+static void post_by_call(enum call call, omx_endpoint_t ep, void *buffer, size_t length,
+			 omx_endpoint_addr_t to, uint64_t match, void *context,
+			 omx_request_t *request)
 {
 	omx_seg_t segs[2] = {
 		{ buffer, length / 3 },
@@ -50,7 +51,7 @@ static void send_one(omx_endpoint_t ep, omx_endpoint_addr_t peer, enum call call
 	omx_status_t status;
 
 	fill(buffer, length, match, 0);
-	post(call, ep, buffer, length, peer, match, buffer, &request);
+	post_by_call(call, ep, buffer, length, peer, match, buffer, &request);
 	MUST(omx_context(&request, &context));
 	CHECK(context == buffer);
 	status = finish_with(ep, &request, OMX_SUCCESS);
@@ -87,8 +88,8 @@ static void receive_one(omx_endpoint_t ep, omx_endpoint_addr_t peer, enum call c
 	free(buffer);
 }
 
-/* Without a request its end is not reported, but the message arrives. */
-static void unreported(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+/* A send without a request has no completion, but the message arrives. */
+static void send_unreported(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	static char buffer[100000];
 	omx_status_t status;
@@ -144,7 +145,7 @@ static void receive_synchronous(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	EQUAL(receive(ep, large, sizeof(large), 910).msg_length, 0);
 }
 
-static void buffered(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+static void send_buffered(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	omx_request_t request;
 	uint32_t result = 0;
@@ -186,8 +187,8 @@ static void bad_arguments(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 }
 
 /*
- * Memory that is not there: an error, now or in the status; never a crash.
- * Of a large message, which is fetched when somebody receives it, on both
+ * Unmapped memory causes an error, from the call or in the status, but never
+ * a crash. Large messages are pulled by the receiver, so they fail on both
  * sides; on one host the one before the last is large, too.
  */
 static void receive_bad_memory(omx_endpoint_t ep)
@@ -224,7 +225,7 @@ static void bad_memory(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	}
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -234,15 +235,15 @@ static void client(void)
 	for (call = 0; call < CALLS; call++)
 		for (i = 0; i < LENGTHS; i++)
 			send_one(ep, peer, call, i);
-	unreported(ep, peer);
+	send_unreported(ep, peer);
 	synchronous_waits_for_its_receiver(ep, peer);
-	buffered(ep, peer);
+	send_buffered(ep, peer);
 	bad_arguments(ep, peer);
 	bad_memory(ep, peer);
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -260,5 +261,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* An endpoint that sends to itself. */
-#include "common.h"
+#include "endpoints.h"
 
 #include <stdlib.h>
 
@@ -38,8 +38,8 @@ static void both_ways(omx_endpoint_t ep, omx_endpoint_addr_t self, size_t length
 	free(to);
 }
 
-/* Before anything is connected, by the endpoint's own address. */
-static void unconnected(void)
+/* Sends to the endpoint's own address before any connect. */
+static void send_unconnected(void)
 {
 	omx_endpoint_t ep = open_any();
 	omx_endpoint_addr_t self;
@@ -66,7 +66,7 @@ static void every_length(void)
 	MUST(omx_close_endpoint(ep));
 }
 
-static void truncated(void)
+static void receive_truncated(void)
 {
 	omx_endpoint_t ep = open_any();
 	omx_endpoint_addr_t self = connect_self(ep);
@@ -86,16 +86,16 @@ static void truncated(void)
 	MUST(omx_close_endpoint(ep));
 }
 
-static void test(void)
+static void run_test(void)
 {
 	MUST(omx_init());
-	unconnected();
+	send_unconnected();
 	every_length();
-	truncated();
+	receive_truncated();
 	MUST(omx_finalize());
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

@@ -3,7 +3,7 @@
  * Two threads on one endpoint at each side: one sends, one receives, both
  * block, neither takes the other's completion.
  */
-#include "common.h"
+#include "endpoints.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static size_t length_of(uint64_t i)
 	return random_below(&random, max[i % 4]);
 }
 
-static void *sender(void *unused)
+static void *send_thread(void *unused)
 {
 	uint64_t i;
 
@@ -32,7 +32,7 @@ static void *sender(void *unused)
 	return NULL;
 }
 
-static void *receiver(void *unused)
+static void *receive_thread(void *unused)
 {
 	uint64_t i;
 
@@ -42,8 +42,11 @@ static void *receiver(void *unused)
 	return NULL;
 }
 
-/* A third one asks for everything and must find nothing. */
-static void *observer(void *stop)
+/*
+ * A third thread waits for any completion with another match info and must
+ * never get one.
+ */
+static void *observe_thread(void *stop)
 {
 	omx_status_t status;
 	uint32_t result;
@@ -55,15 +58,15 @@ static void *observer(void *stop)
 	return NULL;
 }
 
-static void side(void)
+static void run_side(void)
 {
 	pthread_t threads[3];
 	int stop = 0;
 
 	ep = meet(&peer);
-	CHECK(!pthread_create(&threads[0], NULL, sender, NULL));
-	CHECK(!pthread_create(&threads[1], NULL, receiver, NULL));
-	CHECK(!pthread_create(&threads[2], NULL, observer, &stop));
+	CHECK(!pthread_create(&threads[0], NULL, send_thread, NULL));
+	CHECK(!pthread_create(&threads[1], NULL, receive_thread, NULL));
+	CHECK(!pthread_create(&threads[2], NULL, observe_thread, &stop));
 	CHECK(!pthread_join(threads[0], NULL));
 	CHECK(!pthread_join(threads[1], NULL));
 	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
@@ -74,5 +77,5 @@ static void side(void)
 int main(int argc, char **argv)
 {
 	options.count = 400;
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* omx_set_request_timeout: for each kind of request, and taken back. */
-#include "common.h"
+/*
+ * omx_set_request_timeout: for each kind of request, and with 0, which
+ * removes it.
+ */
+#include "endpoints.h"
 
 static void ends_after(omx_endpoint_t ep, omx_request_t *request, unsigned int ms)
 {
@@ -12,7 +15,7 @@ static void ends_after(omx_endpoint_t ep, omx_request_t *request, unsigned int m
 	CHECK(took >= ms * 0.9e-3 && took < ms * 1e-3 + 3, " %.3f s", took);
 }
 
-static void receives(omx_endpoint_t ep)
+static void receives_time_out(omx_endpoint_t ep)
 {
 	omx_request_t request;
 
@@ -41,7 +44,7 @@ static void others_are_not_affected(omx_endpoint_t ep)
 	EQUAL(result, 1);
 }
 
-/* A blocking call in another state of mind sees it as well. */
+/* A call that blocks on something else lets the request time out as well. */
 static void without_asking_for_it(omx_endpoint_t ep)
 {
 	omx_request_t request;
@@ -55,8 +58,8 @@ static void without_asking_for_it(omx_endpoint_t ep)
 	EQUAL(status.code, OMX_TIMEOUT);
 }
 
-/* Nobody receives them. */
-static void sends(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+/* Sends that no receive matches. */
+static void sends_time_out(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	static char large[200000];
 	omx_request_t request;
@@ -70,8 +73,8 @@ static void sends(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 }
 
 /*
- * The server receives what was given up: it must not take for the message
- * what is in the buffer now; and what comes later is whole.
+ * The server receives messages whose sends have timed out. It must not get
+ * what is in the buffer now, and later messages must be complete.
  */
 static void later_messages(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
@@ -97,7 +100,7 @@ static void serve_later_messages(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	barrier(ep, peer);
 }
 
-static void connects(omx_endpoint_t ep)
+static void connects_time_out(omx_endpoint_t ep)
 {
 	omx_request_t request;
 	omx_return_t ret;
@@ -109,7 +112,10 @@ static void connects(omx_endpoint_t ep)
 	ends_after(ep, &request, 300);
 }
 
-/* Without a request: how long a peer may be silent. */
+/*
+ * A timeout of the endpoint instead of a request: how long a peer may be
+ * silent.
+ */
 static void silent_peer(omx_endpoint_t ep)
 {
 	omx_request_t request;
@@ -136,23 +142,23 @@ static void bad_requests(omx_endpoint_t ep)
 	RETURNS(omx_set_request_timeout(ep, copy, 10), OMX_BAD_REQUEST);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
 
-	receives(ep);
+	receives_time_out(ep);
 	others_are_not_affected(ep);
 	without_asking_for_it(ep);
-	sends(ep, peer);
+	sends_time_out(ep, peer);
 	later_messages(ep, peer);
-	connects(ep);
+	connects_time_out(ep);
 	bad_requests(ep);
 	silent_peer(ep);
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -163,5 +169,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

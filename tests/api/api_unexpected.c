@@ -3,7 +3,7 @@
  * Memory for unexpected messages is bounded: the rest waits with the driver
  * and the sender, what was asked for still arrives, nothing is lost.
  */
-#include "common.h"
+#include "endpoints.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static long resident_kib(void)
 	return kib;
 }
 
-static void client(void)
+static void run_client(void)
 {
 	static char from[LENGTH];
 	omx_endpoint_addr_t peer;
@@ -47,7 +47,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_UNEXP_QUEUE_MAX,
 				       .val.unexp_queue_max = LIMIT };
@@ -64,7 +64,10 @@ static void server(void)
 	barrier(ep, peer);
 	finish_with(ep, &request, OMX_SUCCESS);
 	before = resident_kib();
-	/* Nothing of it is for this: time passes in the library. */
+	/*
+	 * No message matches this; the call lets the library make progress
+	 * for 1.5 s.
+	 */
 	MUST(omx_wait_any(ep, 1, EXACT, &status, &result, 1500));
 	EQUAL(result, 0);
 	CHECK(resident_kib() - before < 4096, " %ld KiB", resident_kib() - before);
@@ -79,5 +82,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Threads blocked in an endpoint: omx_wakeup and closing let them go. */
-#include "common.h"
+/*
+ * Threads that block in calls of an endpoint return after omx_wakeup and
+ * after the endpoint is closed.
+ */
+#include "endpoints.h"
 
 #include <pthread.h>
 
@@ -13,7 +16,7 @@ static struct {
 	omx_return_t expected;
 } shared;
 
-static void *block(void *argument)
+static void *block_in_call(void *argument)
 {
 	omx_request_t request;
 	omx_status_t status;
@@ -47,7 +50,7 @@ static void start_all(pthread_t threads[CALLS], omx_return_t expected)
 	shared.expected = expected;
 	MUST(omx_irecv(shared.ep, NULL, 0, 1, EXACT, NULL, &shared.posted));
 	for (call = 0; call < CALLS; call++)
-		CHECK(!pthread_create(&threads[call], NULL, block, (void *)call));
+		CHECK(!pthread_create(&threads[call], NULL, block_in_call, (void *)call));
 	sleep_ms(300);
 	EQUAL(__atomic_load_n(&shared.returned, __ATOMIC_SEQ_CST), 0);
 }
@@ -61,7 +64,7 @@ static void join_all(pthread_t threads[CALLS])
 	EQUAL(shared.returned, CALLS);
 }
 
-static void wakeup(void)
+static void wakeup_ends_calls(void)
 {
 	pthread_t threads[CALLS];
 	uint32_t result;
@@ -70,14 +73,14 @@ static void wakeup(void)
 	start_all(threads, OMX_SUCCESS);
 	MUST(omx_wakeup(shared.ep));
 	join_all(threads);
-	/* It is not kept for who blocks later. */
+	/* A wakeup has no effect on calls that begin later. */
 	MUST(omx_wakeup(shared.ep));
 	MUST(omx_wait(shared.ep, &shared.posted, NULL, &result, 100));
 	EQUAL(result, 0);
 	MUST(omx_close_endpoint(shared.ep));
 }
 
-static void closing(void)
+static void closing_ends_calls(void)
 {
 	pthread_t threads[CALLS];
 
@@ -87,15 +90,15 @@ static void closing(void)
 	join_all(threads);
 }
 
-static void test(void)
+static void run_test(void)
 {
 	MUST(omx_init());
-	wakeup();
-	closing();
+	wakeup_ends_calls();
+	closing_ends_calls();
 	MUST(omx_finalize());
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

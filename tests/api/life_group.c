@@ -4,8 +4,8 @@
  * for a case that puts it into a control group.
  *
  * --count pairs of endpoints: of each pair one sends to the other, as much as
- * it can.  When nothing goes on any more the program says "full".  After
- * SIGUSR1 it receives everything, in order, closes its endpoints and says
+ * it can.  When no send completes any more, the program prints "full".  After
+ * SIGUSR1 it receives everything, in order, closes its endpoints and prints
  * "closed"; after another SIGUSR1 it ends.  Its own memory is small: messages
  * are received one by one, into one buffer for each pair.
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define PAIRS_MAX	16
 #define LENGTH		32768
@@ -35,18 +35,6 @@ struct pair {
 
 static struct pair pairs[PAIRS_MAX];
 static uint64_t messages;		/* of each pair */
-
-static void say_and_wait(const char *word)
-{
-	sigset_t signals;
-	int signal;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGUSR1);
-	printf("%s\n", word);
-	fflush(stdout);
-	CHECK(!sigwait(&signals, &signal));
-}
 
 static uint64_t key_of(const struct pair *pair, uint64_t number)
 {
@@ -133,7 +121,7 @@ static void end_receive(struct pair *pair)
 	pair->received++;
 }
 
-/* The one before has been received: this one is next. */
+/* The preceding message has been received, so this is the next one. */
 static omx_unexp_handler_action_t on_message(void *context, omx_endpoint_addr_t source,
 					     uint64_t match, uint32_t length, void *data)
 {
@@ -169,18 +157,24 @@ static void receive_all(void)
 		end_receive(&pairs[i]);
 }
 
-static void group(void)
+static void run_group(void)
 {
 	sigset_t signals;
 	uint64_t i;
 
 	CHECK(options.count && options.count <= PAIRS_MAX);
 	messages = ALL / LENGTH / options.count;
-	/* For sigwait(), and before the library has threads. */
+	/*
+	 * sigwait() needs it blocked in all threads, hence before the library
+	 * starts any.
+	 */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	CHECK(!sigprocmask(SIG_BLOCK, &signals, NULL));
-	/* Else the sender keeps longer messages until they are asked for. */
+	/*
+	 * Without this, longer messages would stay at the sender until they
+	 * match a receive.
+	 */
 	setenv("OMX_RNDV_THRESHOLD", "65536", 1);
 	setenv("OMX_SHARED_RNDV_THRESHOLD", "65536", 1);
 	MUST(omx_init());
@@ -198,5 +192,5 @@ static void group(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, group);
+	return run_alone(argc, argv, run_group);
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A server that answers messages of one byte, whoever they come from, and a
- * client that sends --count of them: all must be answered within --seconds.
- * --mode sessions: each by an endpoint of its own that is closed afterwards.
- * --mode idle: it is silent for --seconds, then sends again, also by an endpoint
- * that connected before and sent nothing.
- * --mode reconnect: it is cut off until it gives the server up, and asks again.
+ * A server that answers messages of one byte from any client, and a client that
+ * sends --count of them, all of which must be answered within --seconds.
+ * --mode sessions: the client sends each from a new endpoint, which it closes.
+ * --mode idle: the client is silent for --seconds, then sends again, also from
+ * an endpoint that has connected before but not sent.
+ * --mode reconnect: the client's link is cut until it gives up the server; then
+ * it connects and sends again.
  * --mode last: the server ends, too.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define QUESTION	1
 #define ANSWER		2
 #define STOP		3
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_t ep = open_number(options.endpoint, NULL, 0);
 	omx_request_t stop, question, answer;
@@ -41,7 +42,7 @@ static void server(void)
 	MUST(omx_close_endpoint(ep));
 }
 
-static void ask(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint8_t i)
+static void ask_question(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint8_t i)
 {
 	uint8_t byte = i;
 
@@ -50,31 +51,31 @@ static void ask(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint8_t i)
 	EQUAL(byte, i ^ 0xff);
 }
 
-static void idle(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t nic)
+static void stay_idle(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t nic)
 {
 	omx_endpoint_t silent = open_any();
 	omx_endpoint_addr_t from_silent = connect_to(silent, nic, options.endpoint);
 
-	ask(ep, peer, 1);
+	ask_question(ep, peer, 1);
 	sleep_ms(1000 * options.seconds);
-	ask(ep, peer, 2);
-	ask(silent, from_silent, 3);
+	ask_question(ep, peer, 2);
+	ask_question(silent, from_silent, 3);
 	printf("both channels are there after %u s\n", options.seconds);
 	MUST(omx_close_endpoint(silent));
 }
 
-/* The server, which is silent meanwhile, does not notice. */
+/* The server sends nothing meanwhile, so that it does not notice the cut. */
 static void be_cut_off(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	omx_request_t question;
 	uint8_t byte = 1;
 
-	ask(ep, peer, 1);
+	ask_question(ep, peer, 1);
 	sleep_ms(100);		/* the answer is acknowledged */
-	command("tc qdisc add dev eth0 root netem loss 100%");
+	run_command("tc qdisc add dev eth0 root netem loss 100%");
 	MUST(omx_issend(ep, &byte, 1, peer, QUESTION, NULL, &question));
 	CHECK(finish(ep, &question).code != OMX_SUCCESS, "the link is not down");
-	command("tc qdisc del dev eth0 root");
+	run_command("tc qdisc del dev eth0 root");
 }
 
 static bool mode_is(const char *mode)
@@ -82,7 +83,7 @@ static bool mode_is(const char *mode)
 	return options.mode && !strcmp(options.mode, mode);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_t ep = open_number(options.endpoint + 1, NULL, 0);
 	char name[OMX_HOSTNAMELEN_MAX];
@@ -95,7 +96,7 @@ static void client(void)
 	MUST(omx_hostname_to_nic_id(name, &nic));
 	peer = connect_to(ep, nic, options.endpoint);
 	if (mode_is("idle")) {
-		idle(ep, peer, nic);
+		stay_idle(ep, peer, nic);
 		begin = now();
 	}
 	if (mode_is("reconnect")) {
@@ -104,7 +105,7 @@ static void client(void)
 		begin = now();
 	}
 	for (i = 0; i < options.count; i++) {
-		ask(ep, peer, i);
+		ask_question(ep, peer, i);
 		if (!mode_is("sessions"))
 			continue;
 		MUST(omx_close_endpoint(ep));
@@ -122,5 +123,5 @@ int main(int argc, char **argv)
 {
 	options.count = 20;
 	options.seconds = 3;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

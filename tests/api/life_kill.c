@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One side of a large transfer is killed in its middle; the request of the
- * other one ends.  The server receives, the client sends; --mode says who
- * dies: receiver or sender.
+ * One side is killed in the middle of a large transfer; the request of the other
+ * side must complete.  The client sends to the server; --mode tells which of
+ * them is killed: receiver or sender.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LENGTH	(256ul << 20)
 #define MIDDLE	(LENGTH / 4)
@@ -22,14 +22,14 @@ static bool receiver_dies(void)
 	return !strcmp(options.mode, "receiver");
 }
 
-static void die(void)
+static void die_at_once(void)
 {
 	printf("dies at %.3f\n", now());
 	fflush(stdout);
 	kill(getpid(), SIGKILL);
 }
 
-static void survive(omx_endpoint_t ep, omx_request_t *request)
+static void survive_peer(omx_endpoint_t ep, omx_request_t *request)
 {
 	omx_status_t status;
 	uint32_t result;
@@ -44,7 +44,7 @@ static void survive(omx_endpoint_t ep, omx_request_t *request)
 	MUST(omx_close_endpoint(ep));
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -56,12 +56,15 @@ static void client(void)
 	MUST(omx_isend(ep, buffer, LENGTH, peer, DATA, NULL, &request));
 	if (!receiver_dies()) {
 		receive(ep, NULL, 0, DIE);
-		die();
+		die_at_once();
 	}
-	survive(ep, &request);
+	survive_peer(ep, &request);
 }
 
-/* Bytes of the middle have changed, and those of the end have not. */
+/*
+ * Waits until bytes in the middle of the buffer have arrived, but not the
+ * last ones.
+ */
 static void await_middle(const volatile char *buffer)
 {
 	size_t i;
@@ -74,7 +77,7 @@ static void await_middle(const volatile char *buffer)
 		CHECK(buffer[i] == MARK, "the transfer is over already");
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -86,13 +89,13 @@ static void server(void)
 	barrier(ep, peer);
 	await_middle(buffer);
 	if (receiver_dies())
-		die();
+		die_at_once();
 	MUST(omx_isend(ep, NULL, 0, peer, DIE, NULL, NULL));
-	survive(ep, &request);
+	survive_peer(ep, &request);
 }
 
 int main(int argc, char **argv)
 {
 	options.mode = "receiver";
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

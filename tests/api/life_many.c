@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define MINE	32
 #define ALL	(2 * MINE)
@@ -20,7 +20,7 @@ static omx_request_t sends[MINE][ALL], receives[MINE][ALL];
 static uint64_t sent[MINE][ALL], received[MINE][ALL];
 
 /* Endpoints of the server are 0 ..., of the client MINE ... */
-static unsigned int self(unsigned int i)
+static unsigned int own_number(unsigned int i)
 {
 	return options.server ? i : MINE + i;
 }
@@ -30,7 +30,7 @@ static void open_all(void)
 	unsigned int i;
 
 	for (i = 0; i < MINE; i++)
-		eps[i] = open_number(FIRST + self(i), NULL, 0);
+		eps[i] = open_number(FIRST + own_number(i), NULL, 0);
 }
 
 static void connect_all(uint64_t own, uint64_t other)
@@ -49,11 +49,12 @@ static void post_all(void)
 
 	for (i = 0; i < MINE; i++)
 		for (j = 0; j < ALL; j++)
-			MUST(omx_irecv(eps[i], &received[i][j], 8, j, EXACT, NULL, &receives[i][j]));
+			MUST(omx_irecv(eps[i], &received[i][j], 8, j, EXACT, NULL,
+				       &receives[i][j]));
 	for (i = 0; i < MINE; i++)
 		for (j = 0; j < ALL; j++) {
-			sent[i][j] = self(i) << 16 | j;
-			MUST(omx_isend(eps[i], &sent[i][j], 8, addresses[i][j], self(i), NULL,
+			sent[i][j] = own_number(i) << 16 | j;
+			MUST(omx_isend(eps[i], &sent[i][j], 8, addresses[i][j], own_number(i), NULL,
 				       &sends[i][j]));
 		}
 }
@@ -66,11 +67,11 @@ static void finish_all(void)
 		for (j = 0; j < ALL; j++) {
 			finish_with(eps[i], &sends[i][j], OMX_SUCCESS);
 			EQUAL(finish_with(eps[i], &receives[i][j], OMX_SUCCESS).msg_length, 8);
-			EQUAL(received[i][j], j << 16 | self(i));
+			EQUAL(received[i][j], j << 16 | own_number(i));
 		}
 }
 
-static void both(void)
+static void run_both(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -90,7 +91,7 @@ static void both(void)
 	part(ep, peer);
 }
 
-static void hold(void)
+static void hold_open(void)
 {
 	uint64_t i;
 
@@ -108,6 +109,6 @@ int main(int argc, char **argv)
 
 	for (i = 1; i < argc; i++)
 		if (!strcmp(argv[i], "hold"))
-			return run_alone(argc, argv, hold);
-	return run_pair(argc, argv, both, both);
+			return run_alone(argc, argv, hold_open);
+	return run_pair(argc, argv, run_both, run_both);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The server has --count endpoints, more than a byte can number, and the
- * highest there is.  The client talks to some of them, among these the ones
- * around each power of two: each gets its own message, and answers.
+ * The server opens --count endpoints, more than fit into a byte, and the one
+ * with the highest number.  The client sends messages to some of them, among
+ * these the ones around each power of two, and each endpoint answers.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LONGEST		100000
 
@@ -32,8 +32,8 @@ static bool is_asked(uint32_t number)
 	       !(number & (number + 1));
 }
 
-static void send(omx_endpoint_t ep, omx_endpoint_addr_t to, void *buffer, size_t length,
-		 uint64_t match)
+static void send_message(omx_endpoint_t ep, omx_endpoint_addr_t to, void *buffer, size_t length,
+			 uint64_t match)
 {
 	omx_request_t request;
 
@@ -52,12 +52,15 @@ static void open_all(omx_endpoint_t first)
 	for (i = 0; i < options.count; i++)
 		if (!eps[i])
 			eps[i] = open_number(i, NULL, 0);
-	/* Nobody else has one here: the next is the lowest that is free. */
+	/*
+	 * No other program has endpoints here, so the next one gets the
+	 * lowest free number.
+	 */
 	eps[options.count] = open_any();
 	EQUAL(number_of(eps[options.count]), options.count);
 }
 
-static void answer(uint32_t number)
+static void answer_messages(uint32_t number)
 {
 	static char buffer[LONGEST];
 	omx_status_t status;
@@ -67,11 +70,11 @@ static void answer(uint32_t number)
 		status = receive(eps[number], buffer, LONGEST, i);
 		EQUAL(status.msg_length, lengths[i]);
 		verify(buffer, lengths[i], number * LENGTHS + i);
-		send(eps[number], status.addr, buffer, lengths[i], number);
+		send_message(eps[number], status.addr, buffer, lengths[i], number);
 	}
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -82,7 +85,7 @@ static void server(void)
 	barrier(ep, peer);
 	for (i = 0; i <= highest; i++)
 		if (eps[i] && eps[i] != ep && is_asked(i))
-			answer(i);
+			answer_messages(i);
 	barrier(ep, peer);
 	for (i = 0; i <= highest; i++)
 		if (eps[i] && eps[i] != ep)
@@ -90,7 +93,7 @@ static void server(void)
 	part(ep, peer);
 }
 
-static void ask(omx_endpoint_t ep, uint64_t nic, uint32_t number)
+static void ask_number(omx_endpoint_t ep, uint64_t nic, uint32_t number)
 {
 	static char out[LONGEST], in[LONGEST];
 	omx_endpoint_addr_t address = connect_to(ep, nic, number);
@@ -99,7 +102,7 @@ static void ask(omx_endpoint_t ep, uint64_t nic, uint32_t number)
 
 	for (i = 0; i < LENGTHS; i++) {
 		fill(out, lengths[i], number * LENGTHS + i, 0);
-		send(ep, address, out, lengths[i], i);
+		send_message(ep, address, out, lengths[i], i);
 		status = receive(ep, in, LONGEST, number);
 		CHECK(same_address(status.addr, address));
 		EQUAL(status.msg_length, lengths[i]);
@@ -107,7 +110,7 @@ static void ask(omx_endpoint_t ep, uint64_t nic, uint32_t number)
 	}
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -119,7 +122,7 @@ static void client(void)
 	barrier(ep, peer);
 	for (i = 0; i <= highest; i++)
 		if ((i <= options.count || i == highest) && i != first && is_asked(i)) {
-			ask(ep, nic, i);
+			ask_number(ep, nic, i);
 			asked++;
 		}
 	printf("%u endpoints up to %u have answered\n", asked, highest);
@@ -130,5 +133,5 @@ static void client(void)
 int main(int argc, char **argv)
 {
 	options.count = 300;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A large message arrives while the receiver computes: its first call finds
- * the receive done.
+ * A large message arrives while the receiver computes, so that its first call
+ * of the library finds the receive complete.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LENGTH	(64ul << 20)
 #define SECONDS	5
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -31,7 +31,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -42,7 +42,7 @@ static void server(void)
 	memset(buffer, 0, LENGTH);
 	MUST(omx_irecv(ep, buffer, LENGTH, 1, EXACT, NULL, &request));
 	barrier(ep, peer);
-	compute(SECONDS);
+	compute_for(SECONDS);
 	CHECK(is_done(ep, &request, &status), "not done at the first call");
 	EQUAL(status.code, OMX_SUCCESS);
 	EQUAL(status.xfer_length, LENGTH);
@@ -52,5 +52,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A receiver that does not call the library for a while is flooded: more than
- * any ring holds is held back, and everything arrives, in order.
+ * A receiver gets more messages than its ring can hold while it does not call
+ * the library. The driver and the senders keep the rest, and everything
+ * arrives in order.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define TINY	20000
 #define MEDIUM	2000
@@ -17,7 +18,7 @@ static size_t length_of(unsigned int i)
 	return i < TINY ? 4 + i % 29 : LENGTH;
 }
 
-static void client(void)
+static void run_client(void)
 {
 	static omx_request_t requests[TINY + MEDIUM];
 	static char *buffers[TINY + MEDIUM];
@@ -43,7 +44,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	static char buffer[LENGTH];
 	omx_endpoint_addr_t peer;
@@ -67,5 +68,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * 128 endpoints stream messages of 64 KiB to one endpoint whose program takes
- * them as they come, over links that lose half of all frames for --seconds.
- * Once they lose none, everything must arrive within LIMIT.
+ * 128 endpoints stream messages of 64 KiB to one endpoint, which receives them
+ * in the order of arrival, over links that lose half of all frames for
+ * --seconds.  When the loss has ended, everything must arrive within LIMIT.
  */
 #include <stdio.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define STREAMS		128
 #define WINDOW		10		/* messages under way of each stream */
@@ -58,7 +58,7 @@ static void finish_stream(struct stream *stream)
 	finish_with(stream->ep, &stream->end, OMX_SUCCESS);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	static struct stream streams[STREAMS];
 	omx_endpoint_addr_t peer;
@@ -77,11 +77,11 @@ static void client(void)
 			streams[i].buffers[j] = allocate(LENGTH);
 	}
 	barrier(ep, peer);
-	command("tc qdisc add dev eth0 root netem loss 50% delay 20ms limit 100000");
+	run_command("tc qdisc add dev eth0 root netem loss 50% delay 20ms limit 100000");
 	for (begin = now(); now() - begin < options.seconds;)
 		for (i = 0; i < STREAMS; i++)
 			go_on(&streams[i], i);
-	command("tc qdisc del dev eth0 root");
+	run_command("tc qdisc del dev eth0 root");
 	begin = now();
 	for (i = 0; i < STREAMS; i++)
 		MUST(omx_issend(streams[i].ep, NULL, 0, streams[i].peer, match_of(i, END),
@@ -97,7 +97,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	static char buffer[LENGTH];
 	static uint32_t next[STREAMS];
@@ -127,5 +127,5 @@ static void server(void)
 int main(int argc, char **argv)
 {
 	options.seconds = 3;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

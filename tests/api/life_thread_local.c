@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LENGTH		(1ul << 20)
 #define SECONDS		1.0
@@ -39,7 +39,7 @@ static omx_unexp_handler_action_t use_stack(void *context, omx_endpoint_addr_t s
 	return OMX_UNEXP_HANDLER_RECV_FINISHED;
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_request_t expected, unexpected;
 	omx_endpoint_addr_t peer;
@@ -56,7 +56,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -69,7 +69,7 @@ static void server(void)
 	MUST(omx_register_unexp_handler(ep, use_stack, NULL));
 	MUST(omx_irecv(ep, buffer, LENGTH, EXPECTED, EXACT, NULL, &request));
 	barrier(ep, peer);
-	compute(SECONDS);
+	compute_for(SECONDS);
 	CHECK(is_done(ep, &request, &status), "not done at the first call");
 	EQUAL(status.code, OMX_SUCCESS);
 	EQUAL(status.xfer_length, LENGTH);
@@ -81,5 +81,5 @@ static void server(void)
 int main(int argc, char **argv)
 {
 	thread_local_data[0] = 1;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that reaches what one user may take, for cases that set the limit.
- * It says "full" when it has, and goes on after SIGUSR1.  The last one takes
- * little, and says "connected".
+ * A program that reaches a limit of its user, for test cases that set the
+ * limits.  It prints "full" when it has, and continues after SIGUSR1.  Mode idle
+ * stays below the limits and prints "connected" instead.
  *
  *	--mode flood		--count pairs of endpoints: of each pair one
  *				sends and nobody receives; then all is received
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common.h"
+#include "endpoints.h"
 #include "omx.h"
 
 #define PAIRS_MAX	16
@@ -32,18 +32,6 @@ static omx_endpoint_t from[PAIRS_MAX], to[PAIRS_MAX];
 static omx_endpoint_addr_t peer[PAIRS_MAX];
 static omx_request_t sends[PAIRS_MAX][MESSAGES];
 static bool done[PAIRS_MAX][MESSAGES];
-
-static void say_and_wait(const char *word)
-{
-	sigset_t signals;
-	int signal;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGUSR1);
-	printf("%s\n", word);
-	fflush(stdout);
-	CHECK(!sigwait(&signals, &signal));
-}
 
 /* ---- memory ---- */
 
@@ -112,8 +100,8 @@ static unsigned int count_received(void)
 }
 
 /*
- * In whatever order the pairs can go on: what one keeps for its program may be
- * what another one waits for.
+ * Receives from the pairs in whichever order they make progress: what one
+ * pair holds may be what another one waits for.
  */
 static void receive_all(void)
 {
@@ -124,7 +112,7 @@ static void receive_all(void)
 		sleep_ms(1);
 }
 
-static void flood(void)
+static void flood_with_messages(void)
 {
 	unsigned int before, now = 0, i;
 
@@ -151,7 +139,7 @@ static void flood(void)
 
 /* ---- endpoints ---- */
 
-static void endpoints(void)
+static void open_too_many(void)
 {
 	omx_endpoint_t eps[64], more;
 	unsigned int i;
@@ -246,7 +234,7 @@ static void declare_too_many(void)
 
 /* ---- messages that are announced ---- */
 
-static void announce(void)
+static void announce_messages(void)
 {
 	const unsigned int count = options.count * 1000;
 	omx_request_t *requests = allocate(count * sizeof(*requests)), receive;
@@ -255,7 +243,7 @@ static void announce(void)
 	open_pair(0);
 	for (i = 0; i < count; i++)
 		MUST(omx_issend(from[0], &i, 0, peer[0], i, NULL, &requests[i]));
-	/* The receiver hears of all that the driver takes. */
+	/* Every message that the driver accepts is reported to the receiver. */
 	for (i = 0; i < 100; i++) {
 		MUST(omx_progress(to[0]));
 		MUST(omx_progress(from[0]));
@@ -295,7 +283,7 @@ static void pass_one(size_t length, uint64_t match)
 	free(here);
 }
 
-static void idle(void)
+static void stay_idle(void)
 {
 	const uint64_t count = sizeof(lengths) / sizeof(lengths[0]);
 	uint64_t i;
@@ -310,31 +298,37 @@ static void idle(void)
 	printf("all were received\n");
 }
 
-static void user(void)
+static void run_user(void)
 {
 	sigset_t signals;
 
-	/* For sigwait(), and before the library has threads. */
+	/*
+	 * sigwait() needs it blocked in all threads, hence before the library
+	 * starts any.
+	 */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	CHECK(!sigprocmask(SIG_BLOCK, &signals, NULL));
-	/* Else the sender keeps longer messages until they are asked for. */
+	/*
+	 * Without this, longer messages would stay at the sender until they
+	 * match a receive.
+	 */
 	setenv("OMX_RNDV_THRESHOLD", "65536", 1);
 	setenv("OMX_SHARED_RNDV_THRESHOLD", "65536", 1);
 	MUST(omx_init());
 	if (!strcmp(options.mode, "flood"))
-		flood();
+		flood_with_messages();
 	else if (!strcmp(options.mode, "regions"))
 		declare_too_many();
 	else if (!strcmp(options.mode, "announce"))
-		announce();
+		announce_messages();
 	else if (!strcmp(options.mode, "idle"))
-		idle();
+		stay_idle();
 	else
-		endpoints();
+		open_too_many();
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, user);
+	return run_alone(argc, argv, run_user);
 }

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define MESSAGES	60
 #define LENGTH		1000
@@ -14,7 +14,7 @@
 #define LIMIT		2.0		/* seconds */
 #define ANSWER		(CONTROL + 100)
 
-static void client(void)
+static void run_client(void)
 {
 	static char buffers[MESSAGES][LENGTH];
 	omx_request_t requests[MESSAGES], answer;
@@ -25,13 +25,13 @@ static void client(void)
 
 	MUST(omx_irecv(ep, NULL, 0, ANSWER, EXACT, NULL, &answer));
 	barrier(ep, peer);
-	command("tc qdisc add dev eth0 root netem loss 100%");
+	run_command("tc qdisc add dev eth0 root netem loss 100%");
 	for (i = 0; i < MESSAGES; i++) {
 		fill(buffers[i], LENGTH, i, 0);
 		MUST(omx_isend(ep, buffers[i], LENGTH, peer, 1, NULL, &requests[i]));
 	}
 	sleep_ms(OUTAGE_MS);
-	command("tc qdisc del dev eth0 root");
+	run_command("tc qdisc del dev eth0 root");
 	begin = now();
 	finish_with(ep, &answer, OMX_SUCCESS);
 	printf("%u messages arrived %.3f s after the outage\n", MESSAGES, now() - begin);
@@ -41,7 +41,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	static char buffer[LENGTH];
 	omx_endpoint_addr_t peer;
@@ -59,5 +59,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

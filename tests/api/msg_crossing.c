@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Both sides have very many sends under way that wait for their receivers,
- * before either receives: that each can still receive does not depend on its own
- * sends.
+ * Both sides post very many synchronous sends before either of them receives.
+ * Receiving must not depend on the side's own sends.
  */
 #include <stdlib.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define SENDS	40000
-#define POSTED	SENDS	/* the match info of what says so */
+#define POSTED	SENDS	/* match info of the message that reports it */
 
 static uint64_t out[SENDS], in[SENDS];
 static omx_request_t sends[SENDS], receives[SENDS];
@@ -43,7 +42,7 @@ static void receive_all(omx_endpoint_t ep)
 	}
 }
 
-static void side(void)
+static void run_side(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -56,5 +55,5 @@ static void side(void)
 
 int main(int argc, char **argv)
 {
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define MESSAGE	1
 #define VERIFIED	2
@@ -30,7 +30,7 @@ static size_t part_at(size_t offset)
 	return left < FILE_LENGTH ? left : FILE_LENGTH;
 }
 
-static void *reserve(void)
+static void *reserve_memory(void)
 {
 	void *p = mmap(NULL, options.length, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -42,7 +42,7 @@ static void *reserve(void)
 static void *map_repeatedly(void)
 {
 	int file = memfd_create("message", 0);
-	char *buffer = reserve();
+	char *buffer = reserve_memory();
 	size_t offset;
 
 	CHECK(file >= 0);
@@ -55,7 +55,7 @@ static void *map_repeatedly(void)
 	return buffer;
 }
 
-/* Longer than anything else may take. */
+/* Waits longer than PATIENCE. */
 static omx_status_t wait_long(omx_endpoint_t ep, omx_request_t *request)
 {
 	omx_status_t status;
@@ -67,7 +67,7 @@ static omx_status_t wait_long(omx_endpoint_t ep, omx_request_t *request)
 	return status;
 }
 
-static void client(void)
+static void run_client(void)
 {
 	void *buffer = map_repeatedly();
 	omx_request_t message, verified;
@@ -91,9 +91,9 @@ static void verify_all(const char *buffer)
 	}
 }
 
-static void server(void)
+static void run_server(void)
 {
-	char *buffer = reserve();
+	char *buffer = reserve_memory();
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
 	omx_request_t request;
@@ -116,5 +116,5 @@ int main(int argc, char **argv)
 {
 	options.length = 6ull << 30;
 	options.timeout = 600;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

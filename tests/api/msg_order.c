@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Order: messages of all classes with one match info, received by receives
- * that are all alike, now posted before they come, now after.  The n-th
- * receive gets the n-th message.
+ * Order: messages of all classes have the same match info, and all receives
+ * are equal. Some are posted before the messages arrive and others
+ * afterwards. The n-th receive must get the n-th message.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LONGEST	100000
 
@@ -35,7 +35,7 @@ static void send_one(omx_endpoint_t ep, omx_endpoint_addr_t peer, uint64_t i)
 	}
 }
 
-static void client(void)
+static void run_client(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
@@ -63,7 +63,7 @@ static void receive_batch(omx_endpoint_t ep, uint64_t first, uint64_t n)
 	}
 }
 
-static void server(void)
+static void run_server(void)
 {
 	struct random random = { options.seed };
 	omx_endpoint_addr_t peer;
@@ -85,5 +85,5 @@ int main(int argc, char **argv)
 {
 	options.count = 3000;
 	options.window = 32;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -15,7 +15,7 @@
 
 #include "scatter.h"
 
-/* What both sides know of a message. */
+/* The properties of a message, which both sides draw from the seed. */
 struct plan {
 	size_t length;
 	size_t room;		/* at the receiver */
@@ -125,7 +125,7 @@ static void post_receive(struct slot *slot, const struct plan *plan)
 			       &slot->request));
 }
 
-static void post(struct slot *slot, bool sends, uint64_t i)
+static void post_message(struct slot *slot, bool sends, uint64_t i)
 {
 	slot->busy = true;
 	slot->sends = sends;
@@ -142,7 +142,10 @@ static void check_sent(const struct plan *plan, const omx_status_t *status)
 {
 	bool cut = plan->room < plan->length;
 
-	/* The senders of long and synchronous messages learn what became of them. */
+	/*
+	 * Long and synchronous sends report whether the message was
+	 * truncated.
+	 */
 	CHECK(status->code == OMX_SUCCESS || (cut && status->code == OMX_MESSAGE_TRUNCATED),
 	      " send %#llx: %s", (unsigned long long)plan->match, omx_strerror(status->code));
 	EQUAL(status->msg_length, plan->length);
@@ -194,8 +197,9 @@ struct lane {
 };
 
 /*
- * Receives are posted in another order than messages are sent, but not so far
- * from it that a window of them could lack the one that everybody waits for.
+ * Receives are posted in another order than the messages are sent. They are
+ * displaced by less than a window, or the receive that all wait for might
+ * never be posted.
  */
 static void make_order(struct lane *lane, bool shuffled)
 {
@@ -226,13 +230,13 @@ static struct slot *free_slot(struct slot *slots)
 static bool fill_lane(struct lane *lane, struct slot *slots, bool sends)
 {
 	while (lane->posted < options.count && lane->outstanding < options.window) {
-		post(free_slot(slots), sends, lane->order[lane->posted++]);
+		post_message(free_slot(slots), sends, lane->order[lane->posted++]);
 		lane->outstanding++;
 	}
 	return lane->outstanding;
 }
 
-static void exchange(void)
+static void exchange_messages(void)
 {
 	struct slot *slots = calloc(2 * options.window, sizeof(*slots));
 	struct lane send, recv;
@@ -242,7 +246,7 @@ static void exchange(void)
 	make_order(&send, false);
 	make_order(&recv, true);
 	for (;;) {
-		/* Now these come first, now those. */
+		/* Sends and receives take turns in being posted first. */
 		busy = fill_lane(&recv, slots, false);
 		busy |= fill_lane(&send, slots, true);
 		if (!busy)
@@ -257,7 +261,7 @@ static void exchange(void)
 	free(slots);
 }
 
-/* Both sides must draw from one seed: the client's. */
+/* Both sides use the seed of the client. */
 static void agree_on_seed(void)
 {
 	if (options.server) {
@@ -269,14 +273,14 @@ static void agree_on_seed(void)
 	}
 }
 
-static void side(void)
+static void run_side(void)
 {
 	double start;
 
 	ep = meet(&peer);
 	agree_on_seed();
 	start = now();
-	exchange();
+	exchange_messages();
 	if (!options.server)
 		printf("msg_random: done in %.1f s\n", now() - start);
 	part(ep, peer);
@@ -287,5 +291,5 @@ int main(int argc, char **argv)
 	options.count = 1000;
 	options.length = 3 << 20;
 	options.window = 16;
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

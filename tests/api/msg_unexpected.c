@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The client sends --count messages of 32 KiB that the server does not receive
- * yet.  What the server does want must arrive all the same, within --timeout:
+ * The client sends --count messages of 32 KiB for which the server posts no
+ * receives yet.  Messages that match a receive must arrive nevertheless, within
+ * --timeout:
  *
  *	--act pingpong	messages of 4 KiB there and back, with posted receives:
  *			more than the event ring holds
  *	--act tag	a message with another tag, sent behind them
  *	--act third	messages of another endpoint, more than the ring holds
  *
- * Then the server receives all of them, in order and with the right bytes.  With
- * OMX_UNEXP_QUEUE_MAX set the server's memory may not grow by much more than that
- * meanwhile.
+ * Then the server receives all of them, in order and with the right bytes.  If
+ * OMX_UNEXP_QUEUE_MAX is set, the server's memory must not grow by much more
+ * than that until then.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define LENGTH		32768
 #define FLOOD		1
@@ -26,13 +27,13 @@
 #define PONG		4
 #define PINGS		400
 #define PING_LENGTH	4096
-/* What the client had handed to its driver before it heard of the limit, and more. */
+/* An upper bound of what the client sent before it learned of the limit. */
 #define SLACK		(8 << 20)
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-static size_t resident(void)
+static size_t resident_bytes(void)
 {
 	unsigned long total, pages = 0;
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -44,7 +45,7 @@ static size_t resident(void)
 
 /* ---- what the server wants ------------------------------------------------- */
 
-static void pingpong(void)
+static void act_pingpong(void)
 {
 	unsigned int i;
 
@@ -59,7 +60,7 @@ static void pingpong(void)
 	}
 }
 
-static void tag(void)
+static void act_tag(void)
 {
 	if (options.server)
 		receive_pattern(ep, PING_LENGTH, WANTED);
@@ -67,7 +68,7 @@ static void tag(void)
 		send_pattern(ep, peer, PING_LENGTH, WANTED);
 }
 
-static void third(void)
+static void act_third(void)
 {
 	omx_endpoint_addr_t addr;
 	omx_endpoint_t other;
@@ -78,7 +79,8 @@ static void third(void)
 		receive_pattern(ep, PING_LENGTH, WANTED);
 	if (options.server)
 		return;
-	sleep_ms(300);			/* as much of the others is there as there will be */
+	/* lets the driver deliver as many of the others as it can */
+	sleep_ms(300);
 	MUST(omx_decompose_endpoint_addr(peer, &nic, &number));
 	other = open_any();
 	addr = connect_to(other, nic, number);
@@ -91,10 +93,10 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } acts[] = {
-	{ "pingpong", pingpong }, { "tag", tag }, { "third", third },
+	{ "pingpong", act_pingpong }, { "tag", act_tag }, { "third", act_third },
 };
 
-static void act(void)
+static void run_act(void)
 {
 	unsigned int i;
 
@@ -109,7 +111,7 @@ static void act(void)
 
 /* ---- the two sides --------------------------------------------------------- */
 
-static void client(void)
+static void run_client(void)
 {
 	omx_request_t *request = allocate(options.count * sizeof(*request));
 	uint8_t *buffer = allocate(options.count * LENGTH);
@@ -121,7 +123,7 @@ static void client(void)
 	for (i = 0; i < options.count; i++)
 		MUST(omx_isend(ep, buffer + (size_t)i * LENGTH, LENGTH, peer, FLOOD, NULL,
 			       &request[i]));
-	act();
+	run_act();
 	for (i = 0; i < options.count; i++)
 		finish_with(ep, &request[i], OMX_SUCCESS);
 	part(ep, peer);
@@ -129,7 +131,7 @@ static void client(void)
 	free(request);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	const char *limit = getenv("OMX_UNEXP_QUEUE_MAX");
 	uint8_t *buffer = allocate(LENGTH);
@@ -137,9 +139,9 @@ static void server(void)
 	unsigned int i;
 
 	ep = meet(&peer);
-	before = resident();
-	act();
-	grown = resident() - before;
+	before = resident_bytes();
+	run_act();
+	grown = resident_bytes() - before;
 	printf("%s: %zu KiB more memory\n", options.act, grown >> 10);
 	if (limit)
 		CHECK(grown < strtoul(limit, NULL, 0) + SLACK, "it is %zu bytes", grown);
@@ -156,5 +158,5 @@ static void server(void)
 int main(int argc, char **argv)
 {
 	options.timeout = 15;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

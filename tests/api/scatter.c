@@ -7,7 +7,7 @@
 #define GUARD		0xa5
 #define GAP_MAX		48
 
-/* Mostly few, at times as many as there can be. */
+/* Mostly few segments, sometimes the largest number that is allowed. */
 static uint32_t segment_count(struct random *random)
 {
 	switch (random_below(random, 8)) {
@@ -18,8 +18,11 @@ static uint32_t segment_count(struct random *random)
 	}
 }
 
-/* Parts of `length`: nothing, little, or a fair share; the last has the rest. */
-static void divide(struct scatter *scatter, struct random *random)
+/*
+ * Each segment gets nothing, a few bytes, or a fair share of `length`; the
+ * last one gets the rest.
+ */
+static void divide_length(struct scatter *scatter, struct random *random)
 {
 	size_t left = scatter->length, part;
 	uint32_t i, n = scatter->count;
@@ -37,13 +40,13 @@ static void divide(struct scatter *scatter, struct random *random)
 	}
 }
 
-static size_t gap(struct random *random)
+static size_t draw_gap(struct random *random)
 {
 	return random_chance(random, 40) ? 0 : random_below(random, GAP_MAX);
 }
 
-/* One behind the other, or each before the one before it. */
-static void place(struct scatter *scatter, struct random *random)
+/* The segments ascend or descend in memory. */
+static void place_segments(struct scatter *scatter, struct random *random)
 {
 	bool backwards = random_chance(random, 30);
 	uint8_t *up = scatter->arena + 1 + random_below(random, 64);
@@ -56,8 +59,8 @@ static void place(struct scatter *scatter, struct random *random)
 		if (backwards)
 			down -= length;
 		scatter->segs[i].ptr = backwards ? down : up;
-		up += length + gap(random);
-		down -= gap(random);
+		up += length + draw_gap(random);
+		down -= draw_gap(random);
 	}
 }
 
@@ -68,8 +71,8 @@ void scatter_make(struct scatter *scatter, struct random *random, size_t length)
 	scatter->arena_size = length + 128 + 2 * GAP_MAX * (scatter->count + 1);
 	scatter->arena = allocate(scatter->arena_size);
 	scatter->segs[0].len = length;
-	divide(scatter, random);
-	place(scatter, random);
+	divide_length(scatter, random);
+	place_segments(scatter, random);
 }
 
 void scatter_free(struct scatter *scatter)
@@ -94,7 +97,10 @@ void scatter_clear(struct scatter *scatter)
 	memset(scatter->arena, GUARD, scatter->arena_size);
 }
 
-/* Puts the guards back where they have to be, so that all of it can be looked at. */
+/*
+ * Verifies the message's bytes, then overwrites them with guards, so that the
+ * caller can check the whole arena.
+ */
 static void verify_segment(const omx_seg_t *seg, size_t length, uint64_t key, size_t offset)
 {
 	size_t at = differs_at(seg->ptr, length, key, offset);

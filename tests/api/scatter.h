@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers that are hard to handle: any alignment, any list of segments, in
- * any order in memory, with guards around each segment.
+ * Random buffers: any alignment and any list of segments, in any order in
+ * memory, with guards around each segment.
  */
 #ifndef TESTS_SCATTER_H
 #define TESTS_SCATTER_H
 
-#include "common.h"
+#include "endpoints.h"
 
 struct scatter {
 	uint8_t *arena;
@@ -16,14 +16,17 @@ struct scatter {
 	omx_seg_t segs[OMX_MAX_SEGMENTS];
 };
 
-/* Lays out `length` bytes as chance has it. */
+/* Draws a random layout for `length` bytes. */
 void scatter_make(struct scatter *scatter, struct random *random, size_t length);
 void scatter_free(struct scatter *scatter);
 
 void scatter_fill(struct scatter *scatter, uint64_t key);
-/* Guards everywhere, segments included. */
+/* Writes guards everywhere, also into the segments. */
 void scatter_clear(struct scatter *scatter);
-/* The first `length` bytes are those of key, nothing else was written. */
+/*
+ * Checks that the first `length` bytes are those of the key and that nothing
+ * else was written.
+ */
 void scatter_verify(const struct scatter *scatter, size_t length, uint64_t key);
 
 #endif

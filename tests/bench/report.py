@@ -8,7 +8,7 @@ usage: report.py [--json FILE] [--against FILE | --markdown] bench.jsonl
 Everything is kept in FILE, by default build/bench/DATE.json.  Exits 1 if
 --against finds omx worse than it was, by more than 2 % in virtual time and
 10 % by the clock on the wall; 2 if there is nothing to compare with.  With
---markdown prints the README's table and nothing else.  The second form only says whether a run under NAME could be compared with FILE.
+--markdown prints the table of docs/results/network.md and nothing else.  The second form only says whether a run under NAME could be compared with FILE.
 """
 import argparse
 import datetime
@@ -473,7 +473,7 @@ def main():
     parser.add_argument("raw", nargs="?", help="what run.sh wrote")
     parser.add_argument("--json", help="keep everything in this file")
     parser.add_argument("--against", help="a file that --json wrote earlier")
-    parser.add_argument("--markdown", action="store_true", help="print the README's table")
+    parser.add_argument("--markdown", action="store_true", help="print the table of docs/results/network.md")
     parser.add_argument("--accelerator", choices=CLOCKS, help="what a run would be measured under")
     arguments = parser.parse_args()
     if arguments.raw:

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fuzz_frames --to MAC [OPTION...]: sends frames of omx's EtherType that
- * nobody should send, from short ones to nearly valid ones.
+ * fuzz_frames --to MAC [OPTION...]: sends invalid frames of omx's EtherType,
+ * from truncated ones to nearly valid ones.
  *
- * --victim N listens to what passes on the interface and forges frames of
- * the right sessions for the conversations of endpoint N of the receiver.
- * Whoever knows the sessions may end a conversation or put words into it, so
- * those are not to be relied on; all others must not notice.
+ * --victim N captures the frames of the interface and forges frames with the
+ * valid sessions of the channels of endpoint N of the receiver.  A host that
+ * knows the sessions can end these channels or insert messages, so the test
+ * case does not rely on them; all other channels must not be affected.
  *
- * --fragments sends from a ring that the kernel shares with us: behind the
- * Ethernet header nothing of a frame is in the packet's linear part, and a
- * page ends somewhere in our header.
+ * --fragments sends from a ring that is shared with the kernel.  The linear part
+ * of such a packet ends behind the Ethernet header, and the omx header crosses
+ * a page boundary.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -32,6 +30,10 @@
 /* wire.h is written for the kernel */
 #define __packed	__attribute__((packed))
 #include "omx_wire.h"
+
+#include "chance.h"
+#include "check.h"
+#include "ethernet.h"
 
 #define BATCH		64
 #define FRAME_MAX	9014
@@ -68,7 +70,7 @@ static unsigned int heard_count, heard_next;
 static struct frame frames[BATCH];
 static struct iovec vectors[BATCH];
 static struct mmsghdr messages[BATCH];
-static uint64_t sent[KINDS], state, total = 1000000;
+static uint64_t sent[KINDS], total = 1000000;
 static unsigned int endpoints = 4;
 static int victim = -1;
 static bool fragments;
@@ -76,68 +78,14 @@ static uint8_t *ring;
 static uint8_t to_mac[ETH_ALEN], own_mac[ETH_ALEN];
 static const char *interface = "eth0";
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static uint64_t rnd(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state * 0x2545f4914f6cdd1dull;
-}
-
-static unsigned int below(unsigned int limit)
-{
-	return (rnd() >> 32) % limit;
-}
-
-static void noise(void *to, size_t length)
-{
-	uint8_t *byte = to;
-	uint64_t word;
-
-	for (; length >= sizeof(word); length -= sizeof(word), byte += sizeof(word)) {
-		word = rnd();
-		memcpy(byte, &word, sizeof(word));
-	}
-	word = rnd();
-	memcpy(byte, &word, length);
-}
-
-static uint64_t extreme(void)
-{
-	switch (below(8)) {
-	case 0:
-		return 0;
-	case 1:
-		return 1;
-	case 2:
-		return ~0ull;
-	case 3:
-		return 0x7f7f7f7f7f7f7f7full;
-	case 4:
-		return 0x8080808080808080ull;
-	case 5:
-		return 1ull << below(64);
-	case 6:
-		return ~0ull << below(64);
-	default:
-		return rnd();
-	}
-}
-
 /* An extreme value over an aligned field of 1, 2, 4 or 8 bytes. */
-static void spoil(uint8_t *bytes, unsigned int length)
+static void spoil_field(uint8_t *bytes, unsigned int length)
 {
-	unsigned int size = 1u << below(4);
-	uint64_t value = extreme();
+	unsigned int size = 1u << any_below(4);
+	uint64_t value = any_extreme();
 
 	if (length >= size)
-		memcpy(bytes + below(length / size) * size, &value, size);
+		memcpy(bytes + any_below(length / size) * size, &value, size);
 }
 
 static const unsigned int bodies[OMX_WIRE_TYPES] = {
@@ -157,7 +105,7 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 
 static void from_stranger(struct frame *frame)
 {
-	uint16_t who = below(2048);
+	uint16_t who = any_below(2048);
 
 	memcpy(frame->eth.ether_shost, "\x02\xf0\x00\x00", 4);
 	memcpy(frame->eth.ether_shost + 4, &who, sizeof(who));
@@ -169,7 +117,7 @@ static bool is_announcement(uint8_t type)
 }
 
 /* A frame that passes omx_wire_validate(), for an endpoint that may exist. */
-static unsigned int build(struct frame *frame, uint8_t type)
+static unsigned int build_valid(struct frame *frame, uint8_t type)
 {
 	unsigned int length = sizeof(frame->head) + bodies[type], payload = 0;
 	void *body = frame->bytes + sizeof(frame->head);
@@ -178,96 +126,102 @@ static unsigned int build(struct frame *frame, uint8_t type)
 	struct omx_wire_pull_request *pull = body;
 	struct omx_wire_pull_response *reply = body;
 
-	noise(frame->bytes, length);
+	any_bytes(frame->bytes, length);
 	frame->head.version = OMX_WIRE_VERSION;
 	frame->head.type = type;
-	frame->head.dst_endpoint = htons(below(endpoints));
-	frame->head.src_endpoint = htons(below(endpoints));
+	frame->head.dst_endpoint = htons(any_below(endpoints));
+	frame->head.src_endpoint = htons(any_below(endpoints));
 	switch (type) {
 	case OMX_WIRE_HELLO:
 	case OMX_WIRE_BYE:
-		payload = 1 + below(OMX_WIRE_NAME_LEN - 1);
+		payload = 1 + any_below(OMX_WIRE_NAME_LEN - 1);
 		hello->name_length = payload;
-		hello->mtu = htons(below(4) ? 1500 + below(7500) : below(65536));
-		memset(hello + 1, 'a' + below(26), payload);
+		hello->mtu = htons(any_below(4) ? 1500 + any_below(7500) : any_below(65536));
+		memset(hello + 1, 'a' + any_below(26), payload);
 		break;
 	case OMX_WIRE_EAGER:
-		payload = 1 + below(1400);
-		eager->offset = htonl(below(2) ? 0 : below(60000));
-		eager->msg_length = htonl(ntohl(eager->offset) + payload + below(4000));
+		payload = 1 + any_below(1400);
+		eager->offset = htonl(any_below(2) ? 0 : any_below(60000));
+		eager->msg_length = htonl(ntohl(eager->offset) + payload + any_below(4000));
 		break;
 	case OMX_WIRE_PULL_REQUEST:
-		pull->frame_length = htons(1 + below(9000));
-		pull->length = htonl(1 + below(32 * ntohs(pull->frame_length)));
+		pull->frame_length = htons(1 + any_below(9000));
+		pull->length = htonl(1 + any_below(32 * ntohs(pull->frame_length)));
 		pull->offset &= htonl(~0u >> 1);
-		pull->wanted = htonl(1 + 2 * below(2));
+		pull->wanted = htonl(1 + 2 * any_below(2));
 		break;
 	case OMX_WIRE_PULL_RESPONSE:
-		payload = 1 + below(1400);
+		payload = 1 + any_below(1400);
 		reply->offset &= htonl(~0u >> 1);
 		break;
 	}
 	if (!is_announcement(type))
-		noise((uint8_t *)body + bodies[type], payload);
+		any_bytes((uint8_t *)body + bodies[type], payload);
 	frame->head.length = htons(length + payload);
 	return length + payload;
 }
 
 static uint8_t any_type(void)
 {
-	return OMX_WIRE_HELLO + below(OMX_WIRE_TYPES - OMX_WIRE_HELLO);
+	return OMX_WIRE_HELLO + any_below(OMX_WIRE_TYPES - OMX_WIRE_HELLO);
 }
 
-static void hide(struct frame *frame)
+static void hide_sender(struct frame *frame)
 {
-	/* A node's own announcements are believed; forge none of ours. */
+	/*
+	 * Peers believe announcements of this node, so none are sent in its
+	 * name.
+	 */
 	if (is_announcement(frame->head.type))
 		from_stranger(frame);
 }
 
-static unsigned int mutate(struct frame *frame)
+static unsigned int mutate_heard(struct frame *frame)
 {
 	unsigned int which, length, i;
 
 	if (!heard_count)
-		return build(frame, any_type());
-	which = below(heard_count);
+		return build_valid(frame, any_type());
+	which = any_below(heard_count);
 	length = heard[which].length;
 	memcpy(frame->bytes, heard[which].bytes, length);
 	/* the victim's own sessions are for VICTIM only */
-	frame->head.dst_session = (uint32_t)rnd();
-	for (i = below(4); i-- > 0;)
-		spoil(frame->bytes, length);
-	if (!below(8))
-		length = below(length + 1);
+	frame->head.dst_session = (uint32_t)any_word();
+	for (i = any_below(4); i-- > 0;)
+		spoil_field(frame->bytes, length);
+	if (!any_below(8))
+		length = any_below(length + 1);
 	return length;
 }
 
-/* Sessions are those of the conversation, the rest is free. */
-static unsigned int forge(struct frame *frame)
+/*
+ * The sessions are valid ones of the victim; the rest of the frame is random.
+ */
+static unsigned int forge_heard(struct frame *frame)
 {
 	const struct omx_wire_head *real;
 	unsigned int which, length;
 
 	if (!heard_count)
-		return build(frame, OMX_WIRE_CONNECT);
-	which = below(heard_count);
+		return build_valid(frame, OMX_WIRE_CONNECT);
+	which = any_below(heard_count);
 	real = (const struct omx_wire_head *)heard[which].bytes;
-	if (below(2)) {
+	if (any_below(2)) {
 		length = heard[which].length;
 		memcpy(frame->bytes, heard[which].bytes, length);
-		spoil(frame->bytes + sizeof(*real), length - sizeof(*real));
+		spoil_field(frame->bytes + sizeof(*real), length - sizeof(*real));
 	} else {
-		length = build(frame, OMX_WIRE_CONNECT + below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT));
+		length = build_valid(frame, OMX_WIRE_CONNECT +
+				     any_below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT));
 	}
 	frame->head.dst_endpoint = real->dst_endpoint;
 	frame->head.dst_session = real->dst_session;
-	frame->head.src_endpoint = below(64) ? real->src_endpoint : htons(below(65536));
-	frame->head.src_session = below(64) ? real->src_session : (uint32_t)rnd();
+	frame->head.src_endpoint = any_below(64) ? real->src_endpoint : htons(any_below(65536));
+	frame->head.src_session = any_below(64) ? real->src_session : (uint32_t)any_word();
 	return length;
 }
 
-static unsigned int make(struct frame *frame, enum kind kind)
+static unsigned int make_frame(struct frame *frame, enum kind kind)
 {
 	static const uint8_t everybody[] = "\xff\xff\xff\xff\xff\xff";
 	unsigned int length;
@@ -277,58 +231,58 @@ static unsigned int make(struct frame *frame, enum kind kind)
 	frame->eth.ether_type = htons(OMX_ETHERTYPE_DEFAULT);
 	switch (kind) {
 	case SHORT:
-		length = below(build(frame, any_type()));
+		length = any_below(build_valid(frame, any_type()));
 		break;
 	case LONG:
-		length = build(frame, any_type());
-		if (below(2))
-			frame->head.length = htons(length + 1 + below(65535 - length));
+		length = build_valid(frame, any_type());
+		if (any_below(2))
+			frame->head.length = htons(length + 1 + any_below(65535 - length));
 		else
-			length += below(below(16) ? 100 : 5000);
+			length += any_below(any_below(16) ? 100 : 5000);
 		break;
 	case NOISE:
-		length = below(below(16) ? 200 : 9000);
-		noise(frame->bytes, length);
+		length = any_below(any_below(16) ? 200 : 9000);
+		any_bytes(frame->bytes, length);
 		break;
 	case HEADS:
-		length = build(frame, any_type());
-		noise(frame->bytes + sizeof(frame->head), length - sizeof(frame->head));
+		length = build_valid(frame, any_type());
+		any_bytes(frame->bytes + sizeof(frame->head), length - sizeof(frame->head));
 		break;
 	case EXTREMES:
-		length = build(frame, any_type());
-		spoil(frame->bytes, length);
+		length = build_valid(frame, any_type());
+		spoil_field(frame->bytes, length);
 		break;
 	case MUTATED:
-		length = mutate(frame);
+		length = mutate_heard(frame);
 		break;
 	case SESSIONS:
-		length = build(frame, OMX_WIRE_CONNECT_RESPONSE +
-				below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT_RESPONSE));
+		length = build_valid(frame, OMX_WIRE_CONNECT_RESPONSE +
+				      any_below(OMX_WIRE_TYPES - OMX_WIRE_CONNECT_RESPONSE));
 		frame->head.dst_endpoint = htons(0);
 		break;
 	case STRANGERS:
-		length = build(frame, OMX_WIRE_HELLO + below(3));
+		length = build_valid(frame, OMX_WIRE_HELLO + any_below(3));
 		from_stranger(frame);
-		if (below(2))
+		if (any_below(2))
 			memcpy(frame->eth.ether_dhost, everybody, ETH_ALEN);
 		break;
 	case CAST:
-		length = build(frame, any_type());
-		if (below(2))
+		length = build_valid(frame, any_type());
+		if (any_below(2))
 			memcpy(frame->eth.ether_dhost, everybody, ETH_ALEN);
 		else
 			memcpy(frame->eth.ether_dhost, "\x33\x33\x00\x00\x00\x01", ETH_ALEN);
-		if (below(2))
+		if (any_below(2))
 			frame->eth.ether_shost[0] |= 1;
 		break;
 	default:
-		return forge(frame);
+		return forge_heard(frame);
 	}
-	hide(frame);
+	hide_sender(frame);
 	return length;
 }
 
-/* Keeps what the victim's peers, here, say to it. */
+/* Stores frames that the victim's peers on this node send to it. */
 static void listen_to(int fd)
 {
 	uint8_t buffer[FRAME_MAX];
@@ -383,7 +337,7 @@ static void send_from_ring(int fd, unsigned int count)
 	for (i = 0; i < count; i++) {
 		struct tpacket2_hdr *slot = (void *)(ring + i * RING_SLOT);
 
-		offset = RING_PAGE - sizeof(struct ether_header) - below(64);
+		offset = RING_PAGE - sizeof(struct ether_header) - any_below(64);
 		memcpy((uint8_t *)slot + offset, &frames[i], vectors[i].iov_len);
 		slot->tp_mac = offset;
 		slot->tp_len = vectors[i].iov_len;
@@ -421,46 +375,7 @@ static void open_ring(int fd)
 		die("mmap");
 }
 
-static int open_socket(int index, uint16_t protocol)
-{
-	struct sockaddr_ll address = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(protocol),
-		.sll_ifindex = index,
-	};
-	int fd = socket(AF_PACKET, SOCK_RAW, 0);	/* receives nothing yet */
-
-	if (fd < 0)
-		die("socket");
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
-		die("bind");
-	return fd;
-}
-
-static void ask_own_mac(int fd)
-{
-	struct ifreq request = { 0 };
-
-	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
-	if (ioctl(fd, SIOCGIFHWADDR, &request))
-		die(interface);
-	memcpy(own_mac, request.ifr_hwaddr.sa_data, ETH_ALEN);
-}
-
-static void parse_mac(const char *text)
-{
-	unsigned int byte[ETH_ALEN], i;
-
-	if (sscanf(text, "%x:%x:%x:%x:%x:%x", &byte[0], &byte[1], &byte[2], &byte[3],
-		   &byte[4], &byte[5]) != ETH_ALEN) {
-		fprintf(stderr, "fuzz_frames: bad address %s\n", text);
-		exit(2);
-	}
-	for (i = 0; i < ETH_ALEN; i++)
-		to_mac[i] = byte[i];
-}
-
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "to",		required_argument, NULL, 't' },
@@ -474,11 +389,11 @@ static void parse(int argc, char **argv)
 	};
 	int c, known = 0;
 
-	state = time(NULL) * 1000003ull ^ getpid();
+	chance.state = time(NULL) * 1000003ull ^ getpid();
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 't':
-			parse_mac(optarg);
+			ethernet_parse_mac(optarg, to_mac);
 			known = 1;
 			break;
 		case 'i':
@@ -488,7 +403,7 @@ static void parse(int argc, char **argv)
 			total = strtoull(optarg, NULL, 0);
 			break;
 		case 's':
-			state = strtoull(optarg, NULL, 0);
+			chance.state = strtoull(optarg, NULL, 0);
 			break;
 		case 'v':
 			victim = atoi(optarg);
@@ -505,31 +420,29 @@ static void parse(int argc, char **argv)
 	}
 	if (!known || !endpoints || optind < argc) {
 		fputs("usage: fuzz_frames --to MAC [--interface NAME] [--count N] [--seed S]\n"
-		      "                   [--victim ENDPOINT] [--endpoints N] [--fragments]\n", stderr);
+		      "                   [--victim ENDPOINT] [--endpoints N] [--fragments]\n",
+		      stderr);
 		exit(2);
 	}
-	if (!state)
-		state = 1;
+	if (!chance.state)
+		chance.state = 1;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned int i, count, kinds;
-	int fd, ear = -1, index;
+	int fd, ear = -1;
 	uint64_t done = 0;
 
-	parse(argc, argv);
-	printf("seed %llu\n", (unsigned long long)state);
+	parse_options(argc, argv);
+	printf("seed %llu\n", (unsigned long long)chance.state);
 	fflush(stdout);
-	index = if_nametoindex(interface);
-	if (!index)
-		die(interface);
-	fd = open_socket(index, 0);
-	ask_own_mac(fd);
+	fd = ethernet_open(interface, 0);
+	ethernet_own_mac(interface, own_mac);
 	if (fragments)
 		open_ring(fd);
 	if (victim >= 0)
-		ear = open_socket(index, ETH_P_ALL);
+		ear = ethernet_open(interface, ETH_P_ALL);
 	kinds = victim >= 0 ? KINDS : VICTIM;
 
 	for (i = 0; i < BATCH; i++) {
@@ -542,8 +455,8 @@ int main(int argc, char **argv)
 		if (ear >= 0 && done % (16 * BATCH) == 0)
 			listen_to(ear);
 		for (i = 0; i < count; i++) {
-			enum kind kind = below(kinds);
-			unsigned int length = make(&frames[i], kind);
+			enum kind kind = any_below(kinds);
+			unsigned int length = make_frame(&frames[i], kind);
 
 			vectors[i].iov_len = sizeof(struct ether_header) + length;
 			sent[kind]++;

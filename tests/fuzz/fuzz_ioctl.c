@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fuzz_ioctl [--seconds S] [--threads N] [--seed S]: what an ordinary user can
- * throw at /dev/omx: any command with any argument, odd mappings, garbage in
- * the page that the driver reads, files closed under way, threads that page in
- * for endpoints of theirs and of another program, which is killed again and
- * again.
+ * fuzz_ioctl [--seconds S] [--threads N] [--seed S]: uses /dev/omx wrongly in
+ * every way that an unprivileged user can.  Its threads call any command with
+ * any argument, map the device at odd offsets, write garbage into the page that
+ * the driver reads, close files during calls, and page in for their own
+ * endpoints and for those of another program, which is killed over and over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "chance.h"
+#include "check.h"
 #include "omx_abi.h"
 
 #define FILES		4
@@ -43,12 +45,15 @@ static const unsigned int commands[] = {
 	OMX_IOC_OPEN, OMX_IOC_CONNECT, OMX_IOC_CHANNEL_INFO, OMX_IOC_DISCONNECT,
 	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
-	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN,
+	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
 
-/* A file that threads share: odd ones are never endpoints. */
+/*
+ * A file that the threads share. Those with an odd index never become
+ * endpoints.
+ */
 struct shared {
 	_Atomic int fd;
 	_Atomic(uint32_t *) utail;
@@ -66,80 +71,37 @@ static uint64_t board_mac, seed;
 static unsigned int threads = 4, seconds = 30;
 static size_t page;
 
-static _Thread_local uint64_t state;
-
-static void die(const char *what)
+static uint64_t any_address(void)
 {
-	perror(what);
-	exit(1);
-}
-
-static uint64_t rnd(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state * 0x2545f4914f6cdd1dull;
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return (rnd() >> 16) % limit;
-}
-
-static uint64_t extreme(void)
-{
-	switch (below(8)) {
+	switch (any_below(10)) {
 	case 0:
 		return 0;
 	case 1:
-		return 1;
+		return (uintptr_t)unmapped + any_below(page);
 	case 2:
-		return ~0ull;
+		return (uintptr_t)readonly + any_below(page);
 	case 3:
-		return 1ull << below(64);
+		return 0xffff888000000000ull + any_below(1ull << 31);
 	case 4:
-		return ~0ull << below(64);
+		return 0xffffffff81000000ull + any_below(1ull << 24);
 	case 5:
-		return below(300);
+		return (uintptr_t)unmapped - any_below(200);
 	case 6:
-		return page * below(100) - below(3);
+		return any_extreme();
 	default:
-		return rnd();
+		return (uintptr_t)memory + any_below(MEMORY);
 	}
 }
 
-static uint64_t address(void)
+static uint64_t any_length(void)
 {
-	switch (below(10)) {
+	switch (any_below(6)) {
 	case 0:
-		return 0;
+		return any_extreme();
 	case 1:
-		return (uintptr_t)unmapped + below(page);
-	case 2:
-		return (uintptr_t)readonly + below(page);
-	case 3:
-		return 0xffff888000000000ull + below(1ull << 31);
-	case 4:
-		return 0xffffffff81000000ull + below(1ull << 24);
-	case 5:
-		return (uintptr_t)unmapped - below(200);
-	case 6:
-		return extreme();
+		return any_below(2 * OMX_MEDIUM_MAX);
 	default:
-		return (uintptr_t)memory + below(MEMORY);
-	}
-}
-
-static uint64_t length(void)
-{
-	switch (below(6)) {
-	case 0:
-		return extreme();
-	case 1:
-		return below(2 * OMX_MEDIUM_MAX);
-	default:
-		return below(4097);
+		return any_below(4097);
 	}
 }
 
@@ -147,66 +109,67 @@ static void fill_buffer(struct omx_buffer *buffer)
 {
 	unsigned int i, count;
 
-	buffer->address = address();
-	buffer->length = length();
+	buffer->address = any_address();
+	buffer->length = any_length();
 	buffer->segment_count = 0;
-	buffer->reserved = below(50) ? 0 : rnd();
-	if (below(3))
+	buffer->reserved = any_below(50) ? 0 : any_word();
+	if (any_below(3))
 		return;
-	count = below(4) ? 1 + below(8) : below(SEGMENTS);
+	count = any_below(4) ? 1 + any_below(8) : any_below(SEGMENTS);
 	buffer->length = 0;
-	/* other threads write here, too: so much the better */
+	/* other threads write here as well, on purpose */
 	for (i = 0; i < count; i++) {
-		segments[i].address = below(8) ? (uintptr_t)memory + below(MEMORY / 2) : address();
-		segments[i].length = below(8) ? below(10000) : length();
+		segments[i].address = any_below(8) ?
+			(uintptr_t)memory + any_below(MEMORY / 2) : any_address();
+		segments[i].length = any_below(8) ? any_below(10000) : any_length();
 		buffer->length += segments[i].length;
 	}
-	buffer->address = below(16) ? (uintptr_t)segments : address();
-	buffer->segment_count = below(16) ? count : extreme();
-	if (!below(16))
-		buffer->length = extreme();
+	buffer->address = any_below(16) ? (uintptr_t)segments : any_address();
+	buffer->segment_count = any_below(16) ? count : any_extreme();
+	if (!any_below(16))
+		buffer->length = any_extreme();
 }
 
-static uint32_t number(void)
+static uint32_t any_number(void)
 {
-	return below(4) ? below(8) : extreme();
+	return any_below(4) ? any_below(8) : any_extreme();
 }
 
 static void fill_connect(struct omx_ioc_connect *connect)
 {
-	const struct shared *other = &files[below(FILES)];
+	const struct shared *other = &files[any_below(FILES)];
 
-	connect->mac = below(8) ? board_mac : extreme();
-	connect->endpoint = below(8) ? other->endpoint : number();
-	connect->key = below(8) ? other->key : rnd();
-	connect->timeout_ms = below(8) ? below(1000) : extreme();
-	connect->reserved = below(50) ? 0 : rnd();
+	connect->mac = any_below(8) ? board_mac : any_extreme();
+	connect->endpoint = any_below(8) ? other->endpoint : any_number();
+	connect->key = any_below(8) ? other->key : any_word();
+	connect->timeout_ms = any_below(8) ? any_below(1000) : any_extreme();
+	connect->reserved = any_below(50) ? 0 : any_word();
 }
 
 static void fill_wait(struct omx_ioc_wait *wait)
 {
-	wait->flags = below(8) ? below(2) : extreme();
-	wait->timeout_ms = below(20);	/* nobody waits for ever here */
-	wait->wakeups = below(4);
+	wait->flags = any_below(8) ? any_below(2) : any_extreme();
+	wait->timeout_ms = any_below(20);	/* a thread must not wait for ever */
+	wait->wakeups = any_below(4);
 }
 
 static uint32_t any_file(void)
 {
-	switch (below(16)) {
+	switch (any_below(16)) {
 	case 0:
 		return foreign;
 	case 1:
 		return OMX_ANY;
 	case 2:
-		return below(3);	/* files of others */
+		return any_below(3);	/* files of others */
 	case 3:
-		return number();
+		return any_number();
 	default:
-		return files[below(FILES)].fd;
+		return files[any_below(FILES)].fd;
 	}
 }
 
-/* Words that the command may accept. */
+/* Replaces some words by values that the command may accept. */
 static void make_sense(unsigned int command, void *argument)
 {
 	struct omx_ioc_send_rndv *rndv = argument;
@@ -218,6 +181,7 @@ static void make_sense(unsigned int command, void *argument)
 	struct omx_ioc_prefetch *prefetch = argument;
 	struct omx_ioc_pull *pull = argument;
 	struct omx_ioc_send *send = argument;
+	struct omx_ioc_withdraw *withdraw = argument;
 	uint32_t *words = argument;
 
 	switch (command) {
@@ -229,68 +193,74 @@ static void make_sense(unsigned int command, void *argument)
 		break;
 	case OMX_IOC_SEND:
 		fill_buffer(&send->buffer);
-		send->channel = number();
+		send->channel = any_number();
 		send->reserved = 0;
 		break;
 	case OMX_IOC_REGION_CREATE:
 		fill_buffer(&region->buffer);
-		region->flags = below(8) ? 1 + below(3) : extreme();
-		if (below(8))
-			region->flags |= OMX_REGION_MODE(below(OMX_MEMORY_MODES));
+		region->flags = any_below(8) ? 1 + any_below(3) : any_extreme();
+		if (any_below(8))
+			region->flags |= OMX_REGION_MODE(any_below(OMX_MEMORY_MODES));
 		region->region = 0;
 		break;
 	case OMX_IOC_REGION_DESTROY:
-		region->region = number();
+		region->region = any_number();
 		break;
 	case OMX_IOC_FETCH:
 		fill_buffer(&fetch->buffer);
-		fetch->message = number();
+		fetch->message = any_number();
 		fetch->reserved = 0;
 		break;
 	case OMX_IOC_SEND_RNDV:
-		rndv->length = length();
-		rndv->channel = number();
-		rndv->region = below(2) ? number() : OMX_REGION_IMPLICIT;
-		rndv->address = rndv->region == OMX_REGION_IMPLICIT ? address() : 0;
+		rndv->cookie = any_number();
+		rndv->length = any_length();
+		rndv->channel = any_number();
+		rndv->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		rndv->address = rndv->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 		break;
 	case OMX_IOC_PULL:
-		pull->length = length();
-		pull->msg_length = below(4) ? pull->length : length();
-		pull->channel = number();
-		pull->region = below(2) ? number() : OMX_REGION_IMPLICIT;
-		pull->address = pull->region == OMX_REGION_IMPLICIT ? address() : 0;
-		pull->remote_message = number();
-		pull->timeout_ms = below(1000);
-		pull->status = below(4) ? 0 : number();
+		pull->length = any_length();
+		pull->msg_length = any_below(4) ? pull->length : any_length();
+		pull->channel = any_number();
+		pull->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		pull->address = pull->region == OMX_REGION_IMPLICIT ? any_address() : 0;
+		pull->remote_message = any_number();
+		pull->timeout_ms = any_below(1000);
+		pull->status = any_below(4) ? 0 : any_number();
 		pull->reserved = 0;
 		break;
+	case OMX_IOC_WITHDRAW:
+		withdraw->cookie = any_number();
+		withdraw->flags = any_below(50) ? 0 : any_word();
+		withdraw->reserved = any_below(50) ? 0 : any_word();
+		break;
 	case OMX_IOC_PREFETCH:
-		prefetch->address = address();
-		prefetch->length = length();
-		prefetch->flags = 1 + below(7);
+		prefetch->address = any_address();
+		prefetch->length = any_length();
+		prefetch->flags = 1 + any_below(7);
 		prefetch->reserved = 0;
 		break;
 	case OMX_IOC_OPEN:
-		open->board = below(4) ? OMX_ANY : number();
+		open->board = any_below(4) ? OMX_ANY : any_number();
 		open->endpoint = OMX_ANY;	/* leave those of others alone */
-		open->timeout_ms = below(2) ? 0 : below(2000);
+		open->timeout_ms = any_below(2) ? 0 : any_below(2000);
 		break;
 	case OMX_IOC_PAGER:
 		pager->fd = any_file();
-		pager->flags = below(16) ? 0 : extreme();
+		pager->flags = any_below(16) ? 0 : any_extreme();
 		break;
 	case OMX_IOC_PAGE_IN:
-		pager->fd = below(16) ? 0 : number();
-		pager->flags = below(16) ? below(2) : extreme();
+		pager->fd = any_below(16) ? 0 : any_number();
+		pager->flags = any_below(16) ? any_below(2) : any_extreme();
 		break;
 	case OMX_IOC_COUNTERS:
-		counters->board = number();
-		counters->count = below(2) ? below(100) : extreme();
-		counters->values = address();
+		counters->board = any_number();
+		counters->count = any_below(2) ? any_below(100) : any_extreme();
+		counters->values = any_address();
 		break;
 	default:
-		words[0] = number();
-		words[1] = below(4) ? 0 : number();
+		words[0] = any_number();
+		words[1] = any_below(4) ? 0 : any_number();
 	}
 }
 
@@ -300,8 +270,8 @@ static void *argument_for(unsigned int command, uint8_t *own)
 	unsigned int i;
 
 	for (i = 0; i < ARGUMENT_MAX / sizeof(uint64_t); i++)
-		((uint64_t *)own)[i] = below(4) ? rnd() : extreme();
-	if (below(8))
+		((uint64_t *)own)[i] = any_below(4) ? any_word() : any_extreme();
+	if (any_below(8))
 		make_sense(command, own);
 	if (command == OMX_IOC_WAIT)
 		fill_wait((void *)own);
@@ -310,11 +280,11 @@ static void *argument_for(unsigned int command, uint8_t *own)
 	return own;
 }
 
-static void fire(int index)
+static void call_driver(int index)
 {
 	uint8_t own[ARGUMENT_MAX] __attribute__((aligned(8)));
 	struct shared *shared = &files[index];
-	unsigned int command = commands[below(COMMANDS)];
+	unsigned int command = commands[any_below(COMMANDS)];
 	const struct omx_ioc_open *open = (void *)own;
 	void *argument;
 	int result;
@@ -322,16 +292,17 @@ static void fire(int index)
 	if ((index & 1) && command == OMX_IOC_OPEN)
 		return;
 	/* Most even ones are to become endpoints, and some threads to do other things. */
-	if (!(index & 1) && command == OMX_IOC_PAGER && below(16))
+	if (!(index & 1) && command == OMX_IOC_PAGER && any_below(16))
 		return;
-	if (command == OMX_IOC_PAGE_IN && below(64))
+	if (command == OMX_IOC_PAGE_IN && any_below(64))
 		return;
-	if (!below(8))
-		command = below(2) ? _IOC(rnd() & 3, OMX_IOC_MAGIC, rnd() & 0xff, rnd() & 0x3fff) :
-				     (unsigned int)rnd();
+	if (!any_below(8))
+		command = any_below(2) ? (unsigned int)any_word() :
+			_IOC(any_word() & 3, OMX_IOC_MAGIC, any_word() & 0xff,
+			     any_word() & 0x3fff);
 	argument = argument_for(command, own);
-	if (command != OMX_IOC_WAIT && command != OMX_IOC_OPEN && !below(16))
-		argument = (void *)(uintptr_t)address();
+	if (command != OMX_IOC_WAIT && command != OMX_IOC_OPEN && !any_below(16))
+		argument = (void *)(uintptr_t)any_address();
 	result = ioctl(shared->fd, command, argument);
 	calls++;
 	if (result)
@@ -366,19 +337,20 @@ static void refuse_write(int fd)
 static void map_oddly(int fd)
 {
 	static const off_t offsets[] = { OMX_MAP_USER, OMX_MAP_RING, 0x1000, 0x101000, 0x200000 };
-	off_t offset = below(4) ? offsets[below(5)] : (off_t)(below(1ull << 40) * page);
-	size_t size = below(4) ? page * (1 + below(300)) : page * below(1 << 20) + 1;
-	void *at = mmap(NULL, size, below(8), below(2) ? MAP_SHARED : MAP_PRIVATE, fd, offset);
+	off_t offset = any_below(4) ? offsets[any_below(5)] : (off_t)(any_below(1ull << 40) * page);
+	size_t size = any_below(4) ? page * (1 + any_below(300)) : page * any_below(1 << 20) + 1;
+	void *at = mmap(NULL, size, any_below(8), any_below(2) ? MAP_SHARED : MAP_PRIVATE, fd,
+			offset);
 
 	refuse_write(fd);
 	if (at == MAP_FAILED)
 		return;
 	mappings++;
-	mprotect(at, page, below(8));
+	mprotect(at, page, any_below(8));
 	munmap(at, size);
 }
 
-static void scribble(struct shared *shared)
+static void scribble_tail(struct shared *shared)
 {
 	uint32_t *utail = shared->utail;
 
@@ -389,12 +361,12 @@ static void scribble(struct shared *shared)
 			return;
 		shared->utail = utail;	/* a page of a closed endpoint stays mapped */
 	}
-	*utail = below(2) ? below(1 << 16) : extreme();
+	*utail = any_below(2) ? any_below(1 << 16) : any_extreme();
 	ioctl(shared->fd, OMX_IOC_KICK);
 }
 
 /* Another file under the same number: its endpoint closes while others call. */
-static void renew(struct shared *shared)
+static void renew_file(struct shared *shared)
 {
 	int fd = open("/dev/omx", O_RDWR | O_CLOEXEC);
 	uint32_t *utail = atomic_exchange(&shared->utail, NULL);
@@ -404,7 +376,10 @@ static void renew(struct shared *shared)
 	if (dup2(fd, shared->fd) < 0)
 		die("dup2");
 	close(fd);
-	/* A thread may be writing to it: let it be, but not for ever. */
+	/*
+	 * Another thread may be writing to this page: replace it, do not
+	 * unmap it.
+	 */
 	if (utail)
 		mmap(utail, page, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -412,39 +387,39 @@ static void renew(struct shared *shared)
 
 static void seed_thread(uintptr_t number)
 {
-	state = seed ^ number * 0x9e3779b97f4a7c15ull;
+	chance.state = seed ^ number * 0x9e3779b97f4a7c15ull;
 }
 
 static void drop_pages(void)
 {
-	size_t at = below(MEMORY / page);
+	size_t at = any_below(MEMORY / page);
 
-	madvise(memory + at * page, (1 + below(MEMORY / page - at)) * page, MADV_DONTNEED);
+	madvise(memory + at * page, (1 + any_below(MEMORY / page - at)) * page, MADV_DONTNEED);
 }
 
-static void *fuzz(void *argument)
+static void *fuzz_thread(void *argument)
 {
 	seed_thread((uintptr_t)argument);
 	while (!over) {
-		int index = below(FILES);
+		int index = any_below(FILES);
 
-		switch (below(64)) {
+		switch (any_below(64)) {
 		case 0:
 			map_oddly(files[index].fd);
 			break;
 		case 1:
 		case 2:
-			scribble(&files[index]);
+			scribble_tail(&files[index]);
 			break;
 		case 3:
-			if (!below(16))
-				renew(&files[index]);
+			if (!any_below(16))
+				renew_file(&files[index]);
 			break;
 		case 4:
 			drop_pages();
 			break;
 		default:
-			fire(index);
+			call_driver(index);
 		}
 	}
 	return NULL;
@@ -456,9 +431,9 @@ static void *page_in(void *argument)
 {
 	seed_thread((uintptr_t)argument);
 	while (!over) {
-		struct omx_ioc_pager ioc = { .flags = below(2) };
+		struct omx_ioc_pager ioc = { .flags = any_below(2) };
 
-		if (!ioctl(files[below(FILES) | 1].fd, OMX_IOC_PAGE_IN, &ioc) || errno == EINTR)
+		if (!ioctl(files[any_below(FILES) | 1].fd, OMX_IOC_PAGE_IN, &ioc) || errno == EINTR)
 			page_ins++;
 		else
 			usleep(10000);
@@ -490,7 +465,7 @@ static void be_foreign(int ready)
 	if (ioctl(foreign, OMX_IOC_OPEN, &open) || write(ready, "", 1) != 1)
 		_exit(1);
 	for (i = 0; i < FOREIGN_CALLS; i++)
-		fire(below(FILES));
+		call_driver(any_below(FILES));
 	for (i = 0; i < FILES; i++)
 		close(files[i].fd);
 	for (;;)
@@ -535,7 +510,7 @@ static void be_ordinary(void)
 		die("setuid");
 }
 
-static void *map(size_t size, int protection)
+static void *map_memory(size_t size, int protection)
 {
 	void *at = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -544,18 +519,18 @@ static void *map(size_t size, int protection)
 	return at;
 }
 
-static void prepare(void)
+static void prepare_files(void)
 {
 	struct omx_ioc_board board = { .board = 0 };
 	unsigned int i;
 
 	page = sysconf(_SC_PAGESIZE);
-	memory = map(MEMORY + page, PROT_READ | PROT_WRITE);
+	memory = map_memory(MEMORY + page, PROT_READ | PROT_WRITE);
 	unmapped = memory + MEMORY;
 	if (mprotect(unmapped, page, PROT_NONE))
 		die("mprotect");
-	readonly = map(page, PROT_READ);
-	segments = map(SEGMENTS * sizeof(*segments), PROT_READ | PROT_WRITE);
+	readonly = map_memory(page, PROT_READ);
+	segments = map_memory(SEGMENTS * sizeof(*segments), PROT_READ | PROT_WRITE);
 	for (i = 0; i < FILES; i++) {
 		files[i].fd = open("/dev/omx", O_RDWR | O_CLOEXEC);
 		if (files[i].fd < 0)
@@ -569,7 +544,7 @@ static void prepare(void)
 	board_mac = board.mac;
 }
 
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seconds",	required_argument, NULL, 't' },
@@ -599,7 +574,7 @@ static void start_threads(void)
 	uintptr_t i;
 
 	for (i = 0; i < threads + PAGERS; i++)
-		if (pthread_create(&thread[i], NULL, i < threads ? fuzz : page_in,
+		if (pthread_create(&thread[i], NULL, i < threads ? fuzz_thread : page_in,
 				   (void *)(i + 1)))
 			die("pthread_create");
 }
@@ -612,7 +587,7 @@ static void run_for_a_second(void)
 
 	for (i = 0; i < 100; i++) {
 		usleep(10000);
-		pthread_kill(thread[below(threads + PAGERS)], SIGUSR1);
+		pthread_kill(thread[any_below(threads + PAGERS)], SIGUSR1);
 	}
 	end_foreign(pid);
 }
@@ -634,13 +609,13 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
-	parse(argc, argv);
+	parse_options(argc, argv);
 	if (threads < 1 || threads > THREADS_MAX)
 		exit(2);
 	printf("seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
 	be_ordinary();
-	prepare();
+	prepare_files();
 	catch_signals();
 	seed_thread(threads + PAGERS + 1);
 	start_threads();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * raw_channels --to MAC --endpoint N --mode MODE --count N: a host
- * that begins channels with an endpoint and never goes on with them.  Their
- * frames are those of the protocol, but nothing here answers.
+ * raw_channels --to MAC --endpoint N --mode MODE --count N: a host that opens
+ * channels to an endpoint and never completes its messages.  Its frames are
+ * valid, but it does not respond to any frame.
  *
  * ahead: N channels, each of which sends packets 2 to 64 of a flow, all of
  * the largest size, and never packet 1.
@@ -10,22 +10,20 @@
  * of 65536 one by one.
  * sessions: N sessions, one after the other on each of 200 endpoints; each
  * sends one message of 8 bytes.
- * late: a session asks the server of life_hosts, is answered and says that it is
- * closed.  Then it sends the same packet N times again, which nobody may answer,
- * and at last asks with a newer flow, which must be answered.
+ * late: a session sends a request to the server of life_hosts, receives the
+ * answer and reports that it is closed.  Then it sends the same packet N times
+ * again, which must not be answered, and finally a request of a newer flow,
+ * which must be answered.
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <getopt.h>
-#include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -34,6 +32,10 @@
 /* wire.h is written for the kernel */
 #define __packed	__attribute__((packed))
 #include "omx_wire.h"
+
+#include "check.h"
+#include "clock.h"
+#include "ethernet.h"
 
 #define KEY		0x1234
 #define WINDOW		64
@@ -61,33 +63,16 @@ static struct frame frame;
 static uint16_t endpoint;
 static uint32_t session, first_session;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static void open_socket(const char *interface)
+static void open_channels_socket(const char *interface)
 {
 	struct timeval timeout = { .tv_usec = 100000 };
-	struct sockaddr_ll address = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(OMX_ETHERTYPE_DEFAULT),
-		.sll_ifindex = if_nametoindex(interface),
-	};
 	int room = 128 << 20;	/* frames that the receiver keeps can count here */
-	struct ifreq request = { 0 };
 
-	fd = socket(AF_PACKET, SOCK_RAW, htons(OMX_ETHERTYPE_DEFAULT));
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)))
-		die("socket");
+	fd = ethernet_open(interface, OMX_ETHERTYPE_DEFAULT);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
 		die("SO_SNDBUFFORCE");
-	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
-	if (ioctl(fd, SIOCGIFHWADDR, &request))
-		die(interface);
-	memcpy(frame.eth.ether_shost, request.ifr_hwaddr.sa_data, ETH_ALEN);
+	ethernet_own_mac(interface, frame.eth.ether_shost);
 }
 
 static void send_frame(uint8_t type, uint16_t from, uint32_t from_session, unsigned int body)
@@ -125,8 +110,7 @@ static void connect_to_endpoint(void)
 			return;
 		}
 	}
-	fputs("raw_channels: nobody answers\n", stderr);
-	exit(1);
+	CHECK(false, "nobody answers");
 }
 
 static void send_fragment(uint16_t from, uint32_t from_session, uint32_t seq,
@@ -149,7 +133,7 @@ static void send_eager(uint16_t from, uint32_t from_session, uint32_t seq, unsig
 	send_fragment(from, from_session, seq, payload, 0, payload);
 }
 
-static void fragments(unsigned int count)
+static void begin_with_fragments(unsigned int count)
 {
 	unsigned int i;
 	uint32_t seq;
@@ -163,7 +147,7 @@ static void fragments(unsigned int count)
 		}
 }
 
-static void ahead(unsigned int count)
+static void begin_ahead(unsigned int count)
 {
 	unsigned int i;
 	uint32_t seq;
@@ -171,11 +155,11 @@ static void ahead(unsigned int count)
 	for (i = 0; i < count; i++) {
 		for (seq = 2; seq <= WINDOW; seq++)
 			send_eager(i, first_session + i, seq, PAYLOAD_MAX);
-		usleep(2000);		/* no queue on the way shall drop them */
+		usleep(2000);		/* so that no queue overflows */
 	}
 }
 
-static void sessions(unsigned int count)
+static void begin_sessions(unsigned int count)
 {
 	unsigned int i;
 
@@ -186,7 +170,7 @@ static void sessions(unsigned int count)
 	}
 }
 
-static void ask(uint16_t flow)
+static void ask_server(uint16_t flow)
 {
 	frame.eager = (struct omx_wire_eager){
 		.sequence = {
@@ -206,58 +190,36 @@ static void say_closed(void)
 	send_frame(OMX_WIRE_NACK, ENDPOINTS, first_session, sizeof(frame.nack));
 }
 
-/* How many times the answer, which is synchronous, is announced in this time. */
-static unsigned int answers(unsigned int tenths)
+/* Counts how often the server announces its synchronous answer in this time. */
+static unsigned int count_answers(unsigned int tenths)
 {
-	struct timespec begin, now;
+	double end = now() + tenths * 0.1;
 	struct frame answer;
 	unsigned int n = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		if (recv(fd, &answer, sizeof(answer), 0) > 0 &&
 		    answer.head.type == OMX_WIRE_RNDV &&
 		    answer.head.dst_session == htonl(first_session))
 			n++;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 10 +
-		 (now.tv_nsec - begin.tv_nsec) / 100000000 < tenths);
+	} while (now() < end);
 	return n;
 }
 
-static void must(bool condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "raw_channels: %s\n", what);
-	exit(1);
-}
-
-static void late(unsigned int count)
+static void repeat_late(unsigned int count)
 {
 	unsigned int i;
 
-	ask(1);
-	must(answers(5) > 0, "no answer");
+	ask_server(1);
+	CHECK(count_answers(5) > 0, "no answer");
 	say_closed();
-	answers(5);		/* the end is noticed; what was on its way arrives */
+	count_answers(5);		/* the server handles the end; frames in flight arrive */
 	for (i = 0; i < count; i++)
-		ask(1);
-	must(!answers(10), "a message was delivered twice");
-	ask(2);
-	must(answers(5) > 0, "no answer to a newer flow");
+		ask_server(1);
+	CHECK(!count_answers(10), "a message was delivered twice");
+	ask_server(2);
+	CHECK(count_answers(5) > 0, "no answer to a newer flow");
 	say_closed();
-}
-
-static void parse_mac(const char *text)
-{
-	unsigned int byte[ETH_ALEN], i;
-
-	if (sscanf(text, "%x:%x:%x:%x:%x:%x", &byte[0], &byte[1], &byte[2], &byte[3],
-		   &byte[4], &byte[5]) != ETH_ALEN)
-		exit(2);
-	for (i = 0; i < ETH_ALEN; i++)
-		frame.eth.ether_dhost[i] = byte[i];
 }
 
 int main(int argc, char **argv)
@@ -275,7 +237,7 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 't': parse_mac(optarg); break;
+		case 't': ethernet_parse_mac(optarg, frame.eth.ether_dhost); break;
 		case 'e': endpoint = atoi(optarg); break;
 		case 'm': mode = optarg; break;
 		case 'n': count = atoi(optarg); break;
@@ -283,16 +245,16 @@ int main(int argc, char **argv)
 		}
 	}
 	first_session = (uint32_t)time(NULL) * 2654435761u | 1;
-	open_socket("eth0");
+	open_channels_socket("eth0");
 	connect_to_endpoint();
 	if (!strcmp(mode, "ahead"))
-		ahead(count);
+		begin_ahead(count);
 	else if (!strcmp(mode, "fragments"))
-		fragments(count);
+		begin_with_fragments(count);
 	else if (!strcmp(mode, "sessions"))
-		sessions(count);
+		begin_sessions(count);
 	else if (!strcmp(mode, "late"))
-		late(count);
+		repeat_late(count);
 	else
 		exit(2);
 	printf("%s: %u channels begun\n", mode, count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Long messages whose pages are not there, on either side: never touched,
- * swapped out, in a file's page cache but not mapped, and holes of a file that
- * have been read but never written.
+ * Long messages whose pages are absent on either side: pages that were never
+ * touched, are swapped out, are in the page cache but not mapped, and holes of
+ * a file that have been read but never written.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  *	--length N	of the messages
@@ -22,12 +22,12 @@ static const char *const names[KINDS] = { "present", "untouched", "swapped", "un
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-static bool all_zero(const uint8_t *p, size_t length)
+static bool memory_is_zero(const uint8_t *p, size_t length)
 {
 	return !*p && !memcmp(p, p + 1, length - 1);
 }
 
-static uint8_t *make(enum kind kind, uint64_t key)
+static uint8_t *make_memory(enum kind kind, uint64_t key)
 {
 	int file = kind == UNMAPPED || kind == ONLY_READ ? memory_file(options.length) : -1;
 	uint8_t *memory = file < 0 ? map_anonymous(NULL, options.length) :
@@ -36,7 +36,7 @@ static uint8_t *make(enum kind kind, uint64_t key)
 	if (file >= 0)
 		close(file);
 	if (kind == ONLY_READ)
-		CHECK(all_zero(memory, options.length));
+		CHECK(memory_is_zero(memory, options.length));
 	else if (kind != UNTOUCHED)
 		fill(memory, options.length, key, 0);
 	if (kind == SWAPPED)
@@ -46,7 +46,7 @@ static uint8_t *make(enum kind kind, uint64_t key)
 	return memory;
 }
 
-static size_t resident(uint8_t *memory)
+static size_t count_resident(uint8_t *memory)
 {
 	static unsigned char in_core[1 << 16];
 	size_t at, i, pages = 0;
@@ -63,12 +63,12 @@ static size_t resident(uint8_t *memory)
 	return pages;
 }
 
-static void one(bool from_server, enum kind source, enum kind destination, uint64_t match)
+static void pass_one(bool from_server, enum kind source, enum kind destination, uint64_t match)
 {
 	bool sends = from_server == options.server;
 	enum kind kind = sends ? source : destination;
-	uint8_t *memory = make(kind, sends ? match : 0);
-	size_t before = resident(memory);
+	uint8_t *memory = make_memory(kind, sends ? match : 0);
+	size_t before = count_resident(memory);
 	double start = now();
 
 	pass(ep, peer, from_server, memory, options.length, match);
@@ -76,17 +76,20 @@ static void one(bool from_server, enum kind source, enum kind destination, uint6
 		printf("%s -> %s: %zu pages of %llu were in memory, %.2f s\n", names[source],
 		       names[destination], before, (unsigned long long)options.length / PAGE,
 		       now() - start);
-	/* A page that nobody has written to, but the network: the kernel may want it. */
+	/*
+	 * Received data must have made the page dirty; page it out to test
+	 * that.
+	 */
 	if (!sends && kind == ONLY_READ)
 		madvise(memory, options.length, MADV_PAGEOUT);
 	if (source != UNTOUCHED)
 		verify(memory, options.length, match);
 	else
-		CHECK(all_zero(memory, options.length));
+		CHECK(memory_is_zero(memory, options.length));
 	munmap(memory, options.length);
 }
 
-static void side(void)
+static void run_side(void)
 {
 	static const enum kind pairs[][2] = {
 		{ UNTOUCHED, UNTOUCHED }, { SWAPPED, SWAPPED }, { UNMAPPED, UNMAPPED },
@@ -97,7 +100,7 @@ static void side(void)
 	ep = meet(&peer);
 	check_mode(ep);
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		one(i % 2, pairs[i][0], pairs[i][1], i + 1);
+		pass_one(i % 2, pairs[i][0], pairs[i][1], i + 1);
 	part(ep, peer);
 }
 
@@ -105,5 +108,5 @@ int main(int argc, char **argv)
 {
 	options.length = 64 << 20;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

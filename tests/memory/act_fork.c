@@ -14,7 +14,7 @@ static pid_t child;
 static int say_end;		/* to the child */
 
 /* Breaks the sharing of each page and leaves its bytes as they are. */
-static void touch(struct arena *arena)
+static void touch_pages(struct arena *arena)
 {
 	volatile uint8_t nothing = 0;
 	size_t at;
@@ -23,7 +23,7 @@ static void touch(struct arena *arena)
 		__atomic_fetch_or(ARENA + at, nothing, __ATOMIC_RELAXED);
 }
 
-/* Ends when its parent does, or says so. */
+/* The child ends with its parent, or when the parent tells it to. */
 static void be_child(struct arena *arena, bool writes, int started, int end)
 {
 	uint64_t before;
@@ -59,12 +59,12 @@ static void fork_child(struct arena *arena, bool child_writes)
 	close(end[0]);
 	say_end = end[1];
 	if (!child_writes)
-		touch(arena);
-	/* It has looked before anything new is written here. */
+		touch_pages(arena);
+	/* The child has read the memory before the parent writes to it. */
 	CHECK(read(started[0], &c, 1) == 1);
 	close(started[0]);
 	if (child_writes)
-		touch(arena);
+		touch_pages(arena);
 }
 
 static void parent_writes(struct arena *arena)

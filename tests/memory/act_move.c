@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Acts that change what is mapped where. */
+/* Acts that change mappings. */
 #include "acts.h"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static void map_again(struct arena *arena)
 	map_anonymous(act_start(arena), act_size(arena));
 }
 
-static void unmap(struct arena *arena)
+static void unmap_range(struct arena *arena)
 {
 	leave_hole(arena);
 	CHECK(!munmap(act_start(arena), act_size(arena)));
@@ -25,11 +25,11 @@ static void unmap(struct arena *arena)
 }
 
 const struct act act_munmap = {
-	.name = "munmap", .act = unmap, .restore = map_again,
+	.name = "munmap", .act = unmap_range, .restore = map_again,
 };
 
-/* Other pages, at once. */
-static void replace(struct arena *arena)
+/* Maps other pages over the range in one step. */
+static void replace_range(struct arena *arena)
 {
 	map_again(arena);
 	fill(act_start(arena), act_size(arena), arena->key[NEW], arena->from);
@@ -39,34 +39,35 @@ static void map_over(struct arena *arena)
 {
 	leave_hole(arena);
 	arena->access = ALL;
-	replace(arena);
+	replace_range(arena);
 	hostage_take(arena, act_size(arena));
 }
 
 const struct act act_map_over = { .name = "map-over", .act = map_over };
 
-static void move(struct arena *arena, uint8_t *from, uint8_t *to)
+static void move_range(struct arena *arena, uint8_t *from, uint8_t *to)
 {
-	CHECK(mremap(from, act_size(arena), act_size(arena), MREMAP_MAYMOVE | MREMAP_FIXED, to) == to,
+	CHECK(mremap(from, act_size(arena), act_size(arena), MREMAP_MAYMOVE | MREMAP_FIXED,
+		     to) == to,
 	      "%m");
 }
 
-/* At times other pages come to where the moved ones were. */
+/* Sometimes other pages are mapped where the moved ones were. */
 static void move_away(struct arena *arena)
 {
 	leave_hole(arena);
 	arena->moved = true;
-	move(arena, act_start(arena), AWAY);
-	if (sometimes(arena, 50)) {
-		replace(arena);
+	move_range(arena, act_start(arena), AWAY);
+	if (act_happens(arena, 50)) {
+		replace_range(arena);
 		arena->access = ALL;
 	}
 }
 
-/* Back, over whatever is there now. */
+/* Moves the pages back, over whatever is mapped there now. */
 static void move_back(struct arena *arena)
 {
-	move(arena, AWAY, act_start(arena));
+	move_range(arena, AWAY, act_start(arena));
 	arena->moved = false;
 }
 

@@ -14,7 +14,7 @@ static const char *no_node(void)
 	return access("/sys/devices/system/node/node1", F_OK) ? "one node only" : NULL;
 }
 
-/* Those that are there. */
+/* Moves each page that is resident. */
 static void move_each(struct arena *arena, int node)
 {
 	size_t pages = act_size(arena) / PAGE, i;
@@ -32,8 +32,8 @@ static void move_each(struct arena *arena, int node)
 }
 
 /*
- * Some cannot be moved now, and stay.  EIO (Linux 6.1, queue_folios_pmd()): a
- * huge one is on its way already, by the other thread.
+ * Pages that cannot be moved now stay. EIO (Linux 6.1, queue_folios_pmd())
+ * means that another thread is already moving a huge page.
  */
 static void bind_all(struct arena *arena, int node)
 {
@@ -57,7 +57,7 @@ static void *back_and_forth(void *argument)
 
 static void between_nodes(struct arena *arena)
 {
-	bool another = sometimes(arena, 40);
+	bool another = act_happens(arena, 40);
 	unsigned int i, times = 1 + random_below(&arena->random, 3);
 	int first = random_below(&arena->random, 2);
 	pthread_t thread;

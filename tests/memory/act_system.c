@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the system does to pages by itself, which no program notices: merging,
- * collapsing, splitting, migrating, swapping.  All bytes stay what they are.
+ * What the kernel does to pages by itself without changing their contents:
+ * merging, collapsing, splitting, migrating, swapping.
  */
 #include "acts.h"
 
@@ -35,8 +35,8 @@ static void ksm_prepare(struct arena *arena)
 	map_anonymous(TWIN, arena->size);
 	fill(TWIN, arena->size, arena->key[OLD], 0);
 	CHECK(!madvise(TWIN, arena->size, MADV_MERGEABLE));
-	/* In half of the rounds ksmd is at work already when the act begins. */
-	if (sometimes(arena, 50))
+	/* In half of the rounds ksmd is already running when the act begins. */
+	if (act_happens(arena, 50))
 		CHECK(!madvise(ARENA, arena->size, MADV_MERGEABLE));
 }
 
@@ -47,11 +47,11 @@ static void ksm_merge(struct arena *arena)
 	CHECK(!madvise(act_start(arena), act_size(arena), MADV_MERGEABLE));
 	while (now() < end)
 		sleep_ms(5);
-	if (sometimes(arena, 30))
+	if (act_happens(arena, 30))
 		CHECK(!madvise(act_start(arena), act_size(arena), MADV_UNMERGEABLE));
 }
 
-/* What came into the arena may not have come into its twin. */
+/* Data received into the arena must not appear in its twin. */
 static void ksm_check(struct arena *arena)
 {
 	size_t at = differs_at(TWIN, arena->size, arena->key[OLD], 0);
@@ -75,7 +75,10 @@ static const char *no_thp(void)
 	return access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) ? "no huge pages" : NULL;
 }
 
-/* The last huge page may be more than the arena: the rest is not anybody's. */
+/*
+ * The last huge page may reach beyond the arena, where nothing else is
+ * mapped.
+ */
 static size_t huge_size(const struct arena *arena)
 {
 	return (arena->size + HUGE - 1) & ~(HUGE - 1);
@@ -83,7 +86,7 @@ static size_t huge_size(const struct arena *arena)
 
 static void thp_prepare(struct arena *arena)
 {
-	bool huge = sometimes(arena, 50);
+	bool huge = act_happens(arena, 50);
 
 	map_anonymous(ARENA, huge_size(arena));
 	CHECK(!madvise(ARENA, huge_size(arena), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
@@ -91,14 +94,14 @@ static void thp_prepare(struct arena *arena)
 	CHECK(!madvise(ARENA, huge_size(arena), MADV_HUGEPAGE));
 }
 
-/* The pages themselves where debugfs can, else only how they are mapped. */
-static void split(struct arena *arena)
+/* Splits the pages themselves if debugfs can, otherwise only their mapping. */
+static void split_pages(struct arena *arena)
 {
 	char text[100];
 
 	snprintf(text, sizeof(text), "%d,0x%lx,0x%lx", getpid(), (unsigned long)ARENA,
 		 (unsigned long)(ARENA + huge_size(arena)));
-	if (sometimes(arena, 70) && write_file(SPLIT, text))
+	if (act_happens(arena, 70) && write_file(SPLIT, text))
 		return;
 	CHECK(!mprotect(act_start(arena), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
 	CHECK(!mprotect(act_start(arena), PAGE, PROT_READ | PROT_WRITE));
@@ -112,8 +115,8 @@ static void collapse_and_split(struct arena *arena)
 		/* EAGAIN and the like: a page was in use, which is as good. */
 		if (madvise(ARENA, huge_size(arena), MADV_COLLAPSE))
 			CHECK(errno != EFAULT);
-		if (sometimes(arena, 70))
-			split(arena);
+		if (act_happens(arena, 70))
+			split_pages(arena);
 	}
 }
 
@@ -134,7 +137,7 @@ const struct act act_thp = {
  * Soft offlining moves a page's contents to another page, on any machine; the
  * old one is not used again, so few of them.
  */
-static void migrate(struct arena *arena)
+static void migrate_pages(struct arena *arena)
 {
 	unsigned int i;
 
@@ -142,7 +145,7 @@ static void migrate(struct arena *arena)
 		madvise(act_start(arena) +
 			random_below(&arena->random, act_size(arena) / PAGE) * PAGE, PAGE,
 			MADV_SOFT_OFFLINE);
-	if (sometimes(arena, 40))
+	if (act_happens(arena, 40))
 		write_file("/proc/sys/vm/compact_memory", "1");
 }
 
@@ -152,7 +155,7 @@ static const char *not_root(void)
 }
 
 const struct act act_migrate = {
-	.name = "migrate", .missing = not_root, .act = migrate, .vmstat = "pgmigrate_success",
+	.name = "migrate", .missing = not_root, .act = migrate_pages, .vmstat = "pgmigrate_success",
 };
 
 /* ---- swap --------------------------------------------------------------------------- */

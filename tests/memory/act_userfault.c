@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pages that a thread of the program supplies when they are missed, also by
- * the driver.
+ * Pages that a thread of the program supplies through userfaultfd, also when
+ * the driver faults on them.
  */
 #include "acts.h"
 
@@ -21,7 +21,7 @@ static bool own_only;
 static pthread_t server;
 static int end_pipe[2];
 
-/* Whom the kernel does not trust gets one for what it misses itself. */
+/* An unprivileged program gets a userfaultfd for its own faults only. */
 static int open_any_userfault(void)
 {
 	int fd = open_userfault(O_NONBLOCK);
@@ -40,7 +40,7 @@ static const char *no_userfault(void)
 	return NULL;
 }
 
-static void supply(const struct arena *arena, uint64_t address)
+static void supply_page(const struct arena *arena, uint64_t address)
 {
 	uint8_t page[PAGE] __attribute__((aligned(4096)));
 	struct uffdio_copy copy = {
@@ -50,11 +50,14 @@ static void supply(const struct arena *arena, uint64_t address)
 	};
 
 	fill(page, PAGE, arena->key[NEW], copy.dst - (unsigned long)ARENA);
-	/* EEXIST: somebody else has missed it, too, and was faster. */
+	/*
+	 * EEXIST: another thread faulted on the page, too, and has supplied
+	 * it.
+	 */
 	CHECK(!ioctl(faults, UFFDIO_COPY, &copy) || errno == EEXIST, "%m");
 }
 
-static void *serve(void *argument)
+static void *serve_faults(void *argument)
 {
 	const struct arena *arena = argument;
 	struct random random = { arena->key[NEW] };
@@ -65,20 +68,20 @@ static void *serve(void *argument)
 		if (read(faults, &message, sizeof(message)) != sizeof(message))
 			continue;
 		CHECK(message.event == UFFD_EVENT_PAGEFAULT);
-		/* At times it takes a while. */
+		/* Sometimes the page comes late. */
 		if (random_chance(&random, 5))
 			usleep(random_below(&random, 3000));
-		supply(arena, message.arg.pagefault.address);
+		supply_page(arena, message.arg.pagefault.address);
 	}
 	return NULL;
 }
 
-static void start(struct arena *arena)
+static void start_server(struct arena *arena)
 {
 	faults = open_any_userfault();
 	watch(faults, act_start(arena), act_size(arena));
 	CHECK(!pipe(end_pipe));
-	CHECK(!pthread_create(&server, NULL, serve, arena));
+	CHECK(!pthread_create(&server, NULL, serve_faults, arena));
 }
 
 /*
@@ -86,17 +89,17 @@ static void start(struct arena *arena)
  * FAULT_FLAG_ALLOW_RETRY nor FAULT_FLAG_KILLABLE with FOLL_LONGTERM), so it
  * may fail; faulting in has to wait, if the kernel lets the program serve it.
  */
-static void drop(struct arena *arena)
+static void drop_pages(struct arena *arena)
 {
 	arena->loose = true;
-	start(arena);
+	start_server(arena);
 	arena->may_fail_after = mode != OMX_MEMORY_UNPINNED || own_only;
 	arena->may_fail_source = arena->may_fail_destination = arena->may_fail_after;
 	CHECK(!madvise(act_start(arena), act_size(arena), MADV_DONTNEED));
 }
 
-/* Pages that nobody has missed yet come as zeros from now on. */
-static void stop(struct arena *arena)
+/* Pages on which nobody has faulted yet are zero from now on. */
+static void stop_server(struct arena *arena)
 {
 	(void)arena;
 	CHECK(write(end_pipe[1], "", 1) == 1);
@@ -108,5 +111,6 @@ static void stop(struct arena *arena)
 }
 
 const struct act act_userfault = {
-	.name = "userfault", .missing = no_userfault, .act = drop, .restore = stop, .few = true,
+	.name = "userfault", .missing = no_userfault, .act = drop_pages, .restore = stop_server,
+		.few = true,
 };

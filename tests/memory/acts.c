@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table, and acts that take contents away or refuse access. */
+/*
+ * The table of acts, and the acts that discard contents or change the
+ * protection.
+ */
 #include "acts.h"
 
 #include <errno.h>
@@ -15,45 +18,46 @@ const unsigned int acts_count = sizeof(acts) / sizeof(acts[0]);
 
 /* ---- contents are lost ----------------------------------------------------------- */
 
-static void dontneed(struct arena *arena)
+static void drop_contents(struct arena *arena)
 {
 	arena->loose = true;
 	CHECK(!madvise(act_start(arena), act_size(arena), MADV_DONTNEED));
 	hostage_take(arena, act_size(arena));
 }
 
-const struct act act_dontneed = { .name = "dontneed", .act = dontneed };
+const struct act act_dontneed = { .name = "dontneed", .act = drop_contents };
 
 /*
- * Again and again: a page that is being looked up is gone before that is used.
- * What is left at the end are pages of any of these times.
+ * Discards and writes pages over and over, so that a page disappears between
+ * its lookup and its use. In the end the pages have contents of any of these
+ * times.
  */
-static void churn(struct arena *arena)
+static void churn_pages(struct arena *arena)
 {
 	unsigned int i, times = 20 + random_below(&arena->random, 300);
 	size_t pages = act_size(arena) / PAGE, page;
 
 	arena->loose = true;
 	for (i = 0; i < times; i++) {
-		page = sometimes(arena, 50) ? 0 : random_below(&arena->random, pages);
+		page = act_happens(arena, 50) ? 0 : random_below(&arena->random, pages);
 		CHECK(!madvise(act_start(arena) + page * PAGE, (pages - page) * PAGE,
 			       MADV_DONTNEED));
-		if (sometimes(arena, 20))
+		if (act_happens(arena, 20))
 			fill(act_start(arena) + page * PAGE, PAGE, arena->key[NEW],
 			     arena->from + page * PAGE);
 	}
 	hostage_take(arena, act_size(arena));
 }
 
-const struct act act_churn = { .name = "churn", .act = churn };
+const struct act act_churn = { .name = "churn", .act = churn_pages };
 
-/* The kernel takes the pages when it likes to, at once when told to page out. */
+/* The kernel frees the pages at any time, and at once with MADV_PAGEOUT. */
 static void lazy_free(struct arena *arena)
 {
 	arena->loose = true;
 	arena->unsteady = true;
 	CHECK(!madvise(act_start(arena), act_size(arena), MADV_FREE));
-	if (sometimes(arena, 40))
+	if (act_happens(arena, 40))
 		CHECK(!madvise(act_start(arena), act_size(arena), MADV_PAGEOUT) || errno == EINVAL);
 	hostage_take(arena, act_size(arena));
 }
@@ -69,12 +73,12 @@ static void may_fail(struct arena *arena)
 }
 
 /*
- * Read-only for a while or for good, or nothing for a while or for good.  The
- * contents stay.
+ * Makes the pages read-only or inaccessible, for a while or until the end of
+ * the act. The contents stay.
  */
-static void protect(struct arena *arena)
+static void protect_range(struct arena *arena)
 {
-	bool nothing = sometimes(arena, 60), back = sometimes(arena, 50);
+	bool nothing = act_happens(arena, 60), back = act_happens(arena, 50);
 
 	arena->may_fail_destination = true;
 	arena->may_fail_source = nothing;
@@ -87,13 +91,13 @@ static void protect(struct arena *arena)
 	}
 }
 
-static void unprotect(struct arena *arena)
+static void unprotect_arena(struct arena *arena)
 {
 	CHECK(!mprotect(ARENA, arena->size, PROT_READ | PROT_WRITE));
 }
 
 const struct act act_mprotect = {
-	.name = "mprotect", .act = protect, .restore = unprotect,
+	.name = "mprotect", .act = protect_range, .restore = unprotect_arena,
 };
 
 static void truncate_away(struct arena *arena)
@@ -105,11 +109,12 @@ static void truncate_away(struct arena *arena)
 	hostage_take(arena, act_size(arena));
 }
 
-static void extend(struct arena *arena)
+static void extend_file(struct arena *arena)
 {
 	CHECK(!ftruncate(arena->file, arena->size));
 }
 
 const struct act act_truncate = {
-	.name = "truncate", .act = truncate_away, .restore = extend, .file = true, .rear = true,
+	.name = "truncate", .act = truncate_away, .restore = extend_file,
+		.file = true, .rear = true,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be done to memory, from munmap to swapping it out. */
+/*
+ * Acts: everything that can happen to the memory of a message, from munmap to
+ * swapping.
+ */
 #ifndef TESTS_ACTS_H
 #define TESTS_ACTS_H
 
@@ -7,19 +10,27 @@
 
 struct act {
 	const char *name;
-	/* NULL: can be done here; else why not */
+	/*
+	 * Returns NULL if the act is possible here, else the reason why it is
+	 * not.
+	 */
 	const char *(*missing)(void);
-	/* Memory is mapped and filled, nothing is communicated yet. */
+	/* Called after the memory is mapped and filled, before any transfer. */
 	void (*prepare)(struct arena *arena);
-	/* In another thread, at any time; says in the arena what it leaves. */
+	/*
+	 * Called by another thread at any time; stores in the arena what it
+	 * leaves behind.
+	 */
 	void (*act)(struct arena *arena);
-	/* Everything is there again, for reading and writing. */
+	/* Makes all memory readable and writable again. */
 	void (*restore)(struct arena *arena);
-	/* At the end of the round: did it harm anybody? */
+	/*
+	 * Called at the end of a round; checks that nothing else was changed.
+	 */
 	void (*check)(struct arena *arena);
 	bool file;			/* of a file mapping */
-	bool rear;			/* from somewhere up to the end */
-	bool few;			/* of a few pages: it takes long */
+	bool rear;			/* acts from any page up to the end of the arena */
+	bool few;			/* acts on a few pages only, since it takes long */
 	const char *vmstat;		/* what the kernel counts when it does that */
 };
 
@@ -32,8 +43,8 @@ extern const struct act act_userfault;
 extern const struct act *const acts[];
 extern const unsigned int acts_count;
 
-/* Does it take from ... to away at times, so that chance decides? */
-static inline bool sometimes(struct arena *arena, unsigned int percent)
+/* Draws whether an optional part of the act happens in this round. */
+static inline bool act_happens(struct arena *arena, unsigned int percent)
 {
 	return random_chance(&arena->random, percent);
 }

@@ -31,9 +31,9 @@ void ahead_draw(struct ahead *ahead, struct random *random)
 		       (random_chance(random, 50) ? OMX_PREFETCH_WAIT : 0);
 }
 
-/* From anywhere in the first page on. */
-static omx_return_t prefetch(omx_endpoint_t ep, const struct ahead *ahead,
-			     const struct arena *arena)
+/* The range begins anywhere in the first page. */
+static omx_return_t prefetch_arena(omx_endpoint_t ep, const struct ahead *ahead,
+				   const struct arena *arena)
 {
 	size_t from = (ahead->all ? 0 : arena->from) + arena->key[OLD] % PAGE;
 	size_t to = ahead->all ? arena->size : arena->to;
@@ -41,7 +41,9 @@ static omx_return_t prefetch(omx_endpoint_t ep, const struct ahead *ahead,
 	return omx_prefetch(ep, ARENA + from, to - from, ahead->flags);
 }
 
-/* Who waits hears whether the program itself could do that. */
+/*
+ * With WAIT the call reports whether the program itself can access the pages.
+ */
 void ahead_once(omx_endpoint_t ep, const struct ahead *ahead, struct arena *arena, enum when when)
 {
 	bool denied = arena->access == NONE ||
@@ -50,7 +52,7 @@ void ahead_once(omx_endpoint_t ep, const struct ahead *ahead, struct arena *aren
 
 	if (ahead->when != when)
 		return;
-	code = prefetch(ep, ahead, arena);
+	code = prefetch_arena(ep, ahead, arena);
 	if (code == OMX_BAD_ERROR && arena->may_fail_after)
 		return;
 	RETURNS(code, denied && ahead->flags & OMX_PREFETCH_WAIT ? OMX_BAD_ERROR : OMX_SUCCESS);
@@ -61,7 +63,7 @@ static void *again_and_again(void *unused)
 	omx_return_t code;
 
 	while (!atomic_load(&beside.stop)) {
-		code = prefetch(beside.ep, beside.ahead, beside.arena);
+		code = prefetch_arena(beside.ep, beside.ahead, beside.arena);
 		CHECK(code == OMX_SUCCESS ||
 		      (code == OMX_BAD_ERROR && beside.ahead->flags & OMX_PREFETCH_WAIT),
 		      "%s", omx_strerror(code));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prefetching what an act is done to, or all of the arena, in some of the
- * rounds: nothing else may be different because of it.
+ * Prefetches the range of the act, or all of the arena, in some of the
+ * rounds. It must not change any result.
  */
 #ifndef TESTS_AHEAD_H
 #define TESTS_AHEAD_H
@@ -17,9 +17,9 @@ struct ahead {
 };
 
 void ahead_draw(struct ahead *ahead, struct random *random);
-/* If it is time, and checks how it ended. */
+/* Prefetches if the round has it at this time, and checks the result. */
 void ahead_once(omx_endpoint_t ep, const struct ahead *ahead, struct arena *arena, enum when when);
-/* Again and again, by another thread, until it ends. */
+/* Starts a thread that prefetches over and over until it is told to end. */
 void ahead_begin(omx_endpoint_t ep, const struct ahead *ahead, struct arena *arena);
 void ahead_end(const struct ahead *ahead);
 

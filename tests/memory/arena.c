@@ -110,7 +110,8 @@ void canary_stir(uint64_t key, size_t size)
 {
 	struct stir stir = { key, size };
 
-	CHECK(write(canary_pipe[1], &stir, sizeof(stir)) == sizeof(stir), "the other process is gone");
+	CHECK(write(canary_pipe[1], &stir, sizeof(stir)) == sizeof(stir),
+	      "the other process is gone");
 }
 
 void canary_stop(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory in which a message lies and to which something is done: always
- * at the same addresses, so that whatever is remembered of an earlier round
- * is wrong in a later one.
+ * The memory of a message, on which the acts work. It is always at the same
+ * addresses, so that anything cached from an earlier round is wrong in a
+ * later one.
  */
 #ifndef TESTS_ARENA_H
 #define TESTS_ARENA_H
@@ -14,11 +14,11 @@
 #define TWIN		((uint8_t *)0x200080000000ul)	/* equal pages, for KSM */
 
 enum purpose {
-	OLD,		/* what lies in the arena at first */
-	NEW,		/* what the act puts there */
-	SECRET,		/* of this program, but not to be sent */
-	FOREIGN,	/* of another process */
-	REFILLED,	/* what lies in the arena after the act */
+	OLD,		/* initial contents of the arena */
+	NEW,		/* written by the act */
+	SECRET,		/* other data of this program, which must not be sent */
+	FOREIGN,	/* data of another process */
+	REFILLED,	/* written after the act */
 	PURPOSES
 };
 
@@ -26,15 +26,15 @@ enum access { ALL, READ_ONLY, NONE };
 
 struct arena {
 	size_t size;
-	size_t from, to;		/* what the act is done to: whole pages */
+	size_t from, to;		/* range of the act, in whole pages */
 	uint64_t key[PURPOSES];
 	struct random random;		/* the act's own */
 	int file;			/* -1: anonymous */
 	/* What the act leaves behind in from ... to. */
 	enum access access;
 	bool moved;			/* what was there is AWAY */
-	bool loose;			/* old bytes, new ones, 0: all may be seen */
-	bool unsteady;			/* even now it may change by itself */
+	bool loose;			/* each byte may be old, new or 0 */
+	bool unsteady;			/* it may still change after the act */
 	bool may_fail_source, may_fail_destination;
 	bool may_fail_after;		/* though the program can access it */
 	/* The act's own. */
@@ -48,13 +48,16 @@ void arena_unmap(struct arena *arena);
 void arena_fill(struct arena *arena, uint64_t key);
 
 /*
- * Takes freed pages for this program, at other addresses, and has another
- * process take some: nothing may be sent from there nor be received into it.
+ * Allocates freed pages at other addresses and lets another process allocate
+ * some. Nothing may be sent from there or received into them.
  */
 void hostage_take(struct arena *arena, size_t size);
 void hostage_free(struct arena *arena);
 
-/* Another process, on this node, that fills memory and finds it unchanged. */
+/*
+ * Another process on this node, which fills memory and checks that it does
+ * not change.
+ */
 void canary_start(void);
 void canary_stir(uint64_t key, size_t size);
 void canary_stop(void);

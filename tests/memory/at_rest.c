@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Between messages: memory that was communicated without pinning has no page
- * held, and little is remembered of it; memory that was not, or that is not
- * there any more, costs nothing.
+ * The cost of memory between messages: the driver holds no page of memory that
+ * was transferred without pinning, and stores only a few bytes for each page.
+ * It stores nothing for memory that was never transferred or is unmapped.
  *
  *	--length N	of the memory
  */
@@ -22,8 +22,8 @@
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-/* Of this node's board. */
-static uint64_t counter(const char *label)
+/* Reads a counter of this node's board. */
+static uint64_t read_counter(const char *label)
 {
 	FILE *counters = popen("omx_counters --verbose", "r");
 	unsigned long long value;
@@ -43,9 +43,9 @@ static uint64_t counter(const char *label)
 	return found;
 }
 
-static uint64_t extents(void)
+static uint64_t count_extents(void)
 {
-	return counter("extents of 64 translations now");
+	return read_counter("extents of 64 translations now");
 }
 
 static uint64_t extent_size(void)
@@ -60,15 +60,15 @@ static uint64_t extent_size(void)
 
 static void nothing_is_held(void)
 {
-	EQUAL(counter("pages pinned now"), 0);
+	EQUAL(read_counter("pages pinned now"), 0);
 	CHECK(write_file("/proc/sys/vm/stat_refresh", "1"));
 	EQUAL(vmstat("nr_foll_pin_acquired"), vmstat("nr_foll_pin_released"));
 }
 
-/* Of as much memory as there is, less what had been before. */
+/* The extents hold all of the memory, apart from those that existed before. */
 static void little_is_remembered(uint64_t before)
 {
-	uint64_t pages = options.length / PAGE, count = extents() - before;
+	uint64_t pages = options.length / PAGE, count = count_extents() - before;
 	uint64_t nodes = count / EXTENTS_A_NODE + NODES_ABOVE;
 	uint64_t bytes = count * extent_size() + nodes * NODE_SIZE;
 
@@ -80,15 +80,11 @@ static void little_is_remembered(uint64_t before)
 
 static void nothing_is_remembered(uint64_t before)
 {
-	double end = now() + 10;
-
-	while (extents() > before) {
-		CHECK(now() < end, "%llu extents", (unsigned long long)(extents() - before));
-		sleep_ms(10);
-	}
+	AWAIT(count_extents() <= before, 10, 10, "%llu extents",
+	      (unsigned long long)(count_extents() - before));
 }
 
-static void side(void)
+static void run_side(void)
 {
 	uint8_t *memory = map_anonymous(NULL, options.length);
 	uint64_t before;
@@ -96,23 +92,23 @@ static void side(void)
 	fill(memory, options.length, options.server, 0);
 	ep = meet(&peer);
 	check_mode(ep);
-	before = extents();
+	before = count_extents();
 	pass(ep, peer, true, memory, options.length, 1);
 	pass(ep, peer, false, memory, options.length, 2);
 	verify(memory, options.length, 1);
 	barrier(ep, peer);
 	nothing_is_held();
 	little_is_remembered(before);
-	/* Neither half of it, the rest still being there. */
+	/* After unmapping one half, only the other half may be left. */
 	CHECK(!munmap(memory, options.length / 2));
 	nothing_is_remembered(before + options.length / 2 / EXTENT + 2);
 	CHECK(!munmap(memory + options.length / 2, options.length / 2));
 	nothing_is_remembered(before);
-	/* Memory that is there, but was never in a message. */
+	/* Memory that is mapped but was never part of a message. */
 	memory = map_anonymous(NULL, options.length);
 	fill(memory, options.length, 0, 0);
 	barrier(ep, peer);
-	EQUAL(extents(), before);
+	EQUAL(count_extents(), before);
 	nothing_is_held();
 	part(ep, peer);
 }
@@ -121,5 +117,5 @@ int main(int argc, char **argv)
 {
 	options.length = 256 << 20;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program ends, or becomes another one, with messages under way.  Its memory
- * is used by others at once: nothing of that is sent, nothing is written to
- * it.
+ * A program exits, is killed, or executes another one with messages in flight.
+ * Its pages are reused at once by other processes.  Their data must not be
+ * sent, and nothing may be written to it.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  *	--act A		only this one: exit, exec, kill
  *	--state S	only this one: idle, declared, source, destination
  *	--count N	rounds of each act in each state
  *
- * The client is a child in every round; its parent takes the memory.
+ * In every round the client is a child process; its parent allocates the pages
+ * that the child has freed.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ static uint8_t *box;
 #define SENT_KEY	(the.match + 1)
 #define SECRET_KEY	(the.match + 2)
 
-static void draw(enum act act, enum state state, uint64_t number)
+static void draw_round(enum act act, enum state state, uint64_t number)
 {
 	uint64_t name = ((uint64_t)act * STATES + state) << 20 | number;
 	struct random random = { options.seed ^ name * 0x2545f4914f6cdd1dull };
@@ -62,13 +63,16 @@ static void draw(enum act act, enum state state, uint64_t number)
 	the.number = number;
 	the.match = (name + 1) * 8;
 	the.length = 65537 + random_below(&random, LONGEST - 65537);
-	/* Up to a little more than such a transfer takes. */
+	/* At most a little longer than such a transfer takes. */
 	the.delay = random_below(&random, the.length / 200);
 }
 
 /* ---- the child ------------------------------------------------------------------------ */
 
-/* What it becomes: a program with memory of its own, which stays what it is. */
+/*
+ * The program that the child executes: it has memory of its own, which must
+ * not change.
+ */
 static int after_exec(char **argv)
 {
 	size_t size = strtoull(argv[2], NULL, 0), at;
@@ -84,7 +88,7 @@ static int after_exec(char **argv)
 	return 1;
 }
 
-static void end(void)
+static void end_client(void)
 {
 	char size[32], key[32];
 
@@ -104,12 +108,12 @@ static void end(void)
 static void *end_beside(void *unused)
 {
 	usleep(the.delay);
-	end();
+	end_client();
 	return unused;
 }
 
-/* It does not matter how they end: there is nobody to hear of it. */
-static void communicate(uint8_t *memory)
+/* The results do not matter, since the process ends meanwhile. */
+static void post_message(uint8_t *memory)
 {
 	omx_request_t request;
 	pthread_t thread;
@@ -122,7 +126,7 @@ static void communicate(uint8_t *memory)
 	pause();
 }
 
-static void declare(uint8_t *memory)
+static void declare_region(uint8_t *memory)
 {
 	omx_seg_t seg = { memory, the.length };
 	omx_region_t region;
@@ -141,15 +145,15 @@ static void be_child(void)
 	ep = meet(&peer);
 	check_mode(ep);
 	if (the.state == DECLARED) {
-		declare(memory);
+		declare_region(memory);
 	} else {
 		pass(ep, peer, false, memory, the.length, the.match + 3);
 		pass(ep, peer, true, memory, the.length, the.match + 4);
 		fill(memory, the.length, OWN_KEY, 0);
 	}
 	if (the.state == SOURCE || the.state == DESTINATION)
-		communicate(memory);
-	end();
+		post_message(memory);
+	end_client();
 }
 
 /* ---- its parent ------------------------------------------------------------------------ */
@@ -188,7 +192,7 @@ static void client_round(void)
 
 /* ---- the server -------------------------------------------------------------------------- */
 
-/* With the child it is over: reasons that say that it is gone. */
+/* Errors that report that the child is gone. */
 static bool is_end(omx_return_t code)
 {
 	return code == OMX_REMOTE_ENDPOINT_CLOSED || code == OMX_REMOTE_ENDPOINT_BAD_SESSION ||
@@ -198,7 +202,7 @@ static bool is_end(omx_return_t code)
 
 static unsigned int arrived, failed, unheard;
 
-/* The child's own bytes, or what had been there. */
+/* Each byte is the child's or what was there before. */
 static void verify_box(bool whole)
 {
 	struct contents may = { .zero = !whole };
@@ -209,7 +213,7 @@ static void verify_box(bool whole)
 	CHECK(at == the.length, "byte %zu is not the child's (" WHERE ")", at, WHERE_VALUES);
 }
 
-/* A receive that nobody has heard of waits for ever, as it should. */
+/* A receive whose message was never sent does not complete, as it should. */
 static bool was_unheard(omx_request_t *request)
 {
 	omx_status_t status;
@@ -270,7 +274,7 @@ static void run_state(enum act act, enum state state)
 
 	arrived = failed = unheard = 0;
 	for (number = 0; number < options.count; number++) {
-		draw(act, state, number);
+		draw_round(act, state, number);
 		if (options.server)
 			server_round();
 		else
@@ -293,7 +297,7 @@ static void run_all(void)
 				run_state(act, state);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	ep = open_number(options.endpoint, NULL, 0);
 	check_mode(ep);
@@ -309,5 +313,5 @@ int main(int argc, char **argv)
 	options.count = 3;
 	options.seed = 1;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, server, run_all);
+	return run_pair(argc, argv, run_server, run_all);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pages vanish under transfers, both ways at once: no byte is wrong and no
- * transfer waits for a timeout.  The memory is of files, so that only the
- * translations go and all contents stay.
+ * Pages are unmapped during transfers in both directions.  No byte may be wrong
+ * and no transfer may wait for a timeout.  The memory belongs to files, so that
+ * unmapping removes the translations but not the contents.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
- *	--count N	pages that each side takes away
+ *	--count N	pages that each side unmaps
  *	--length N	of a message
  *	--window N	messages each way at a time
  */
@@ -35,8 +35,8 @@ static atomic_bool over;
 
 /* ---- pages go ------------------------------------------------------------------------- */
 
-/* Pages that were mapped there, of which none is afterwards. */
-static void take(uint8_t *start, size_t size)
+/* Unmaps the pages of the range from this process. */
+static void take_pages(uint8_t *start, size_t size)
 {
 	CHECK(!madvise(start, size, MADV_DONTNEED));
 	atomic_fetch_add(&taken, size / PAGE);
@@ -44,10 +44,13 @@ static void take(uint8_t *start, size_t size)
 
 static void take_all(uint8_t *memory)
 {
-	take(memory, (options.length + PAGE - 1) & ~(PAGE - 1));
+	take_pages(memory, (options.length + PAGE - 1) & ~(PAGE - 1));
 }
 
-/* While they are used, a few at a time and not so fast that nothing else runs. */
+/*
+ * Unmaps a few pages at a time during the transfers, slowly enough that the
+ * transfers still make progress.
+ */
 static void *take_some(void *unused)
 {
 	struct random random = { options.seed + options.server };
@@ -59,7 +62,8 @@ static void *take_some(void *unused)
 
 		page = random_below(&random, pages);
 		count = 1 + random_below(&random, 16);
-		take(memory + page * PAGE, (count < pages - page ? count : pages - page) * PAGE);
+		take_pages(memory + page * PAGE,
+			   (count < pages - page ? count : pages - page) * PAGE);
 		usleep(random_below(&random, 300));
 	}
 	return unused;
@@ -72,7 +76,7 @@ static uint64_t match_of(bool from_server, uint64_t number, unsigned int i)
 	return (uint64_t)from_server << 40 | number * WINDOW_MAX | i;
 }
 
-static void post(uint64_t number)
+static void post_window(uint64_t number)
 {
 	unsigned int i;
 
@@ -91,7 +95,7 @@ static void post(uint64_t number)
 	}
 }
 
-static void complete(uint64_t number)
+static void complete_window(uint64_t number)
 {
 	unsigned int i;
 
@@ -103,7 +107,7 @@ static void complete(uint64_t number)
 		finish_with(ep, &out[i].request, OMX_SUCCESS);
 }
 
-/* Until both have had enough. */
+/* Whether one of the sides has not yet unmapped enough pages. */
 static bool go_on(void)
 {
 	uint32_t here = atomic_load(&taken) < options.count, there;
@@ -113,7 +117,7 @@ static bool go_on(void)
 	return here || there;
 }
 
-static void make(struct slot *slot)
+static void make_slot(struct slot *slot)
 {
 	int file = memory_file(options.length);
 
@@ -121,7 +125,7 @@ static void make(struct slot *slot)
 	close(file);
 }
 
-static void side(void)
+static void run_side(void)
 {
 	double start = now();
 	pthread_t thread;
@@ -132,13 +136,13 @@ static void side(void)
 	ep = meet(&peer);
 	check_mode(ep);
 	for (i = 0; i < options.window; i++) {
-		make(&out[i]);
-		make(&in[i]);
+		make_slot(&out[i]);
+		make_slot(&in[i]);
 	}
 	CHECK(!pthread_create(&thread, NULL, take_some, NULL));
 	for (number = 0; go_on(); number++) {
-		post(number);
-		complete(number);
+		post_window(number);
+		complete_window(number);
 	}
 	atomic_store(&over, true);
 	CHECK(!pthread_join(thread, NULL));
@@ -153,5 +157,5 @@ int main(int argc, char **argv)
 	options.length = 1 << 20;
 	options.window = 4;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -4,8 +4,8 @@
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  *
- * The client works in the current directory, which had better be of a file
- * system that writes somewhere.
+ * The client works in the current directory, which should be on a disk, since
+ * the test verifies what is written back.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static uint8_t *map_readable(int file, int flags)
 	return p;
 }
 
-/* What is on the disk, as far as there is one. */
+/* Verifies the file as it is on the disk, if the file system has one. */
 static void verify_file(uint64_t key)
 {
 	uint8_t *contents = allocate(LENGTH);
@@ -119,7 +119,7 @@ static void receive_into_file(bool cold)
 	verify_file(13);
 }
 
-/* Into a private mapping: the file stays what it was. */
+/* Receives into a private mapping; the file must not change. */
 static void receive_into_copy(void)
 {
 	int file = make_file(20);
@@ -134,7 +134,7 @@ static void receive_into_copy(void)
 	verify_file(20);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	ep = meet(&peer);
 	check_mode(ep);
@@ -146,7 +146,7 @@ static void client(void)
 	part(ep, peer);
 }
 
-static void serve(bool from_server, uint64_t match)
+static void pass_message(bool from_server, uint64_t match)
 {
 	uint8_t *memory = allocate(LENGTH);
 
@@ -156,23 +156,23 @@ static void serve(bool from_server, uint64_t match)
 	free(memory);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	unsigned int i;
 	uint64_t match;
 
 	ep = meet(&peer);
 	for (match = 1; match <= 5; match++)
-		serve(false, match);
+		pass_message(false, match);
 	for (i = 0; i < 2; i++)
 		for (match = 11; match < 14; match++)
-			serve(true, match);
-	serve(true, 21);
+			pass_message(true, match);
+	pass_message(true, 21);
 	part(ep, peer);
 }
 
 int main(int argc, char **argv)
 {
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory is free, but hardly two pages of it lie together.
+ * Transfers while physical memory is fragmented: memory is free, but in blocks
+ * of one page.
  *
- *	--act fragment	alone: sees to that, says "fragmented" or why not, and
- *			waits to be killed
- *	otherwise	a pair: --count messages of --length bytes are under way
+ *	--act fragment	without a peer: fragments the memory, prints
+ *			"fragmented" or why it cannot, and waits to be killed
+ *	otherwise	a pair: --count messages of --length bytes are in flight
  *			before the first one is received
  */
 #include <stdio.h>
@@ -20,13 +21,13 @@
 
 /* ---- fragment ---- */
 
-#define LEFT		(24 << 20)	/* not to be taken: the rest of the guest lives */
+#define LEFT		(24 << 20)	/* left to the rest of the guest */
 #define STEP		(1 << 20)
 #define ORDER		2		/* a jumbo frame's */
-#define BLOCKS_ENOUGH	64		/* so few of them are as good as none */
+#define BLOCKS_ENOUGH	64		/* so few free blocks count as none */
 #define BLOCKS_MAX	768		/* the kernel reserves some for those who cannot wait */
 
-static size_t meminfo(const char *name)
+static size_t read_meminfo(const char *name)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
 	char line[200];
@@ -68,7 +69,7 @@ static unsigned long free_blocks(void)
  */
 static void take_every_other_page(void)
 {
-	size_t size = meminfo("MemFree:"), taken, at;
+	size_t size = read_meminfo("MemFree:"), taken, at;
 	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
 	uint8_t *memory;
 
@@ -77,7 +78,7 @@ static void take_every_other_page(void)
 	memory = shmat(id, NULL, 0);
 	CHECK(!shmctl(id, IPC_RMID, NULL));
 	CHECK(memory != (void *)-1, "%m");
-	for (taken = 0; taken + STEP <= size && meminfo("MemFree:") > LEFT; taken += STEP)
+	for (taken = 0; taken + STEP <= size && read_meminfo("MemFree:") > LEFT; taken += STEP)
 		memset(memory + taken, 1, STEP);
 	for (at = 0; at < taken; at += 2 * PAGE)
 		CHECK(!madvise(memory + at, PAGE, MADV_REMOVE), "%m");
@@ -99,7 +100,7 @@ static void take_blocks(void)
 		CHECK(send(end[0], message, sizeof(message), 0) == sizeof(message), "%m");
 }
 
-static void fragment(void)
+static void fragment_memory(void)
 {
 	unsigned long blocks;
 
@@ -109,7 +110,7 @@ static void fragment(void)
 	take_every_other_page();
 	take_blocks();
 	blocks = free_blocks();
-	printf("%zu MiB are free, %lu blocks of %u pages\n", meminfo("MemFree:") >> 20, blocks,
+	printf("%zu MiB are free, %lu blocks of %u pages\n", read_meminfo("MemFree:") >> 20, blocks,
 	       1 << ORDER);
 	printf("%s\n", blocks <= BLOCKS_MAX ? "fragmented" : "too much lies together");
 	fflush(stdout);
@@ -118,7 +119,7 @@ static void fragment(void)
 
 /* ---- the pair ---- */
 
-static void server(void)
+static void run_server(void)
 {
 	uint8_t *buffer = allocate(options.length);
 	omx_endpoint_addr_t peer;
@@ -137,7 +138,7 @@ static void server(void)
 	free(buffer);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	uint8_t *buffer = allocate(options.count * options.length);
 	omx_request_t *request = allocate(options.count * sizeof(*request));
@@ -164,8 +165,8 @@ int main(int argc, char **argv)
 
 	for (i = 1; i < argc; i++)
 		if (!strcmp(argv[i], "fragment"))
-			return run_alone(argc, argv, fragment);
+			return run_alone(argc, argv, fragment_memory);
 	options.count = 1000;
 	options.length = 16000;
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

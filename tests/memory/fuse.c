@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define DEVICE		"/dev/fuse"
 #define WRITE_MAX	4096
@@ -44,8 +44,8 @@ int mount_fuse(const char *directory, size_t length)
 	return server;
 }
 
-static void answer(int server, const struct request *request, int error, void *body,
-		   size_t length)
+static void send_answer(int server, const struct request *request, int error, void *body,
+			size_t length)
 {
 	struct fuse_out_header header = {
 		.len = (uint32_t)(sizeof(header) + length),
@@ -55,7 +55,7 @@ static void answer(int server, const struct request *request, int error, void *b
 	struct iovec parts[] = { { &header, sizeof(header) }, { body, length } };
 	ssize_t written = writev(server, parts, 2);
 
-	/* Who asked may have been killed. */
+	/* The reader may have been killed. */
 	CHECK(written == (ssize_t)header.len || errno == ENOENT, "%m");
 }
 
@@ -66,17 +66,20 @@ static void answer_init(int server, const struct request *request)
 		.major = FUSE_KERNEL_VERSION,
 		.minor = FUSE_KERNEL_MINOR_VERSION,
 		.max_readahead = in->max_readahead,
-		/* Or the kernel waits for what it reads in a way that nothing ends. */
+		/*
+		 * Without it, the kernel waits uninterruptibly for what it
+		 * reads.
+		 */
 		.flags = FUSE_ASYNC_READ,
 		.max_background = 64,
 		.congestion_threshold = 48,
 		.max_write = WRITE_MAX,
 	};
 
-	answer(server, request, 0, &out, sizeof(out));
+	send_answer(server, request, 0, &out, sizeof(out));
 }
 
-static struct fuse_attr attributes(uint64_t node)
+static struct fuse_attr file_attributes(uint64_t node)
 {
 	bool is_root = node == FUSE_ROOT_ID;
 
@@ -94,30 +97,30 @@ static void answer_lookup(int server, const struct request *request)
 		.nodeid = ++last_node,
 		.entry_valid = VALID_S,
 		.attr_valid = VALID_S,
-		.attr = attributes(last_node),
+		.attr = file_attributes(last_node),
 	};
 
-	answer(server, request, 0, &out, sizeof(out));
+	send_answer(server, request, 0, &out, sizeof(out));
 }
 
 static void answer_getattr(int server, const struct request *request)
 {
 	struct fuse_attr_out out = {
 		.attr_valid = VALID_S,
-		.attr = attributes(request->header.nodeid),
+		.attr = file_attributes(request->header.nodeid),
 	};
 
-	answer(server, request, 0, &out, sizeof(out));
+	send_answer(server, request, 0, &out, sizeof(out));
 }
 
 static void answer_open(int server, const struct request *request)
 {
 	struct fuse_open_out out = { 0 };
 
-	answer(server, request, 0, &out, sizeof(out));
+	send_answer(server, request, 0, &out, sizeof(out));
 }
 
-/* Of a file that nobody has read before. */
+/* Whether nobody has read the file before. */
 static bool is_first_read(uint64_t node)
 {
 	bool is_first = node > last_read;
@@ -128,7 +131,7 @@ static bool is_first_read(uint64_t node)
 }
 
 /* Returns whether it was a file's first read; reads have no answer. */
-static bool serve(int server, const struct request *request)
+static bool serve_request(int server, const struct request *request)
 {
 	switch (request->header.opcode) {
 	case FUSE_READ:
@@ -150,7 +153,7 @@ static bool serve(int server, const struct request *request)
 	case FUSE_INTERRUPT:
 		break;
 	default:
-		answer(server, request, ENOSYS, NULL, 0);
+		send_answer(server, request, ENOSYS, NULL, 0);
 	}
 	return false;
 }
@@ -163,7 +166,7 @@ bool serve_until_read(int server, unsigned int seconds)
 	while (poll(&asked, 1, (int)seconds * 1000) == 1) {
 		if (read(server, &request, sizeof(request)) < 0)
 			CHECK(errno == ENOENT || errno == EINTR, "%m");
-		else if (serve(server, &request))
+		else if (serve_request(server, &request))
 			return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that nobody can access: messages from and into it fail on both sides
- * and harm nobody else.
+ * Memory that cannot be accessed: messages from it and into it fail on both
+ * sides and do not affect other messages.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  */
@@ -19,13 +19,16 @@ static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 static uint64_t match = 100;
 
-/* What is done to the client's memory, and which way it is out of use then. */
+/*
+ * A defect of the client's memory, and the directions in which it cannot be
+ * used.
+ */
 struct defect {
 	const char *name;
 	size_t offset, length;
 	int protection;			/* -1: not mapped */
 	bool can_send;
-	bool may_work;			/* as the mode has it; quickly in any case */
+	bool may_work;			/* depends on the mode; it must be quick in any case */
 };
 
 static const struct defect defects[] = {
@@ -37,12 +40,12 @@ static const struct defect defects[] = {
 	{ "no access at all", 0, LENGTH, PROT_NONE, false, false },
 	{ "a page that is only readable", 200 * PAGE, PAGE, PROT_READ, true, false },
 	{ "only readable", 0, LENGTH, PROT_READ, true, false },
-	/* Who pins can write to it, who looks it up cannot. */
+	/* Pinning can write to it, looking it up cannot. */
 	{ "a page that is only writable", 90 * PAGE, PAGE, PROT_WRITE, false, true },
 	{ "only writable", 0, LENGTH, PROT_WRITE, false, true },
 };
 
-static uint8_t *defective(const struct defect *defect)
+static uint8_t *make_defective(const struct defect *defect)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
 
@@ -54,16 +57,16 @@ static uint8_t *defective(const struct defect *defect)
 	return memory;
 }
 
-static void one(const struct defect *defect, bool from_server, uint8_t *good)
+static void pass_defective(const struct defect *defect, bool from_server, uint8_t *good)
 {
-	uint8_t *memory = options.server ? allocate(LENGTH) : defective(defect);
+	uint8_t *memory = options.server ? allocate(LENGTH) : make_defective(defect);
 	omx_return_t here, there;
 	omx_request_t request;
 
 	fill(good, LENGTH, GOOD_KEY, 0);
 	if (options.server)
 		fill(memory, LENGTH, match, 0);
-	/* One of good memory is under way meanwhile. */
+	/* A message of good memory is in flight at the same time. */
 	if (options.server)
 		MUST(omx_isend(ep, good, LENGTH, peer, match + 1, NULL, &request));
 	else
@@ -82,7 +85,7 @@ static void one(const struct defect *defect, bool from_server, uint8_t *good)
 	}
 	finish_with(ep, &request, OMX_SUCCESS);
 	verify(good, LENGTH, GOOD_KEY);
-	/* The next one, by the same connection. */
+	/* The next message of the same connection must succeed. */
 	fill(good, LENGTH, match, 0);
 	pass(ep, peer, from_server, good, LENGTH, match + 2);
 	verify(good, LENGTH, match);
@@ -93,7 +96,7 @@ static void one(const struct defect *defect, bool from_server, uint8_t *good)
 	match += 3;
 }
 
-static void side(void)
+static void run_side(void)
 {
 	uint8_t *good = allocate(LENGTH);
 	unsigned int i;
@@ -101,8 +104,8 @@ static void side(void)
 	ep = meet(&peer);
 	check_mode(ep);
 	for (i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
-		one(&defects[i], false, good);
-		one(&defects[i], true, good);
+		pass_defective(&defects[i], false, good);
+		pass_defective(&defects[i], true, good);
 	}
 	if (!options.server)
 		printf("mem_hopeless: %u defects, both ways\n", i);
@@ -113,5 +116,5 @@ static void side(void)
 int main(int argc, char **argv)
 {
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The server receives into one buffer over and over and not into another one,
- * which it used last itself; then the kernel reclaims memory of its control
- * group, and has to take the one that nobody uses.
+ * The driver's accesses count as accesses of the program.  The server receives
+ * into one buffer over and over, and uses another one itself shortly before.
+ * Then the kernel reclaims memory of the control group and must choose the
+ * buffer that is not used any more.
  *
  *	--state GROUP	directory of the control group, where only the server
  *			runs
@@ -30,8 +31,8 @@ static uint8_t *small_pages(void)
 	return buffer;
 }
 
-/* Percent of the pages that are in memory. */
-static unsigned int resident(const uint8_t *buffer)
+/* Returns the percentage of pages that are resident. */
+static unsigned int percent_resident(const uint8_t *buffer)
 {
 	static uint64_t entries[LENGTH / PAGE];
 	unsigned int present = 0, i;
@@ -46,13 +47,13 @@ static unsigned int resident(const uint8_t *buffer)
 	return present * 100 / (LENGTH / PAGE);
 }
 
-/* The processor's own accesses so far do not count any more. */
+/* Clears the accessed bits that the processor has set so far. */
 static void forget_accesses(void)
 {
 	CHECK(write_file("/proc/self/clear_refs", "1"));
 }
 
-static void reclaim(void)
+static void reclaim_memory(void)
 {
 	char path[256];
 
@@ -62,7 +63,7 @@ static void reclaim(void)
 		printf("less than " RECLAIM " were reclaimed\n");
 }
 
-static void server(void)
+static void run_server(void)
 {
 	/* The hot one is the older one, and would go first. */
 	uint8_t *hot = small_pages(), *cold = small_pages();
@@ -75,9 +76,9 @@ static void server(void)
 	forget_accesses();
 	for (i = 0; i < MESSAGES; i++)
 		pass(ep, peer, false, hot, LENGTH, 3 + i);
-	reclaim();
-	hot_left = resident(hot);
-	cold_left = resident(cold);
+	reclaim_memory();
+	hot_left = percent_resident(hot);
+	cold_left = percent_resident(cold);
 	printf("in memory: hot %u %%, cold %u %%\n", hot_left, cold_left);
 	CHECK(cold_left < 80, "nothing was reclaimed");
 	CHECK(hot_left > 90);
@@ -85,7 +86,7 @@ static void server(void)
 	part(ep, peer);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	uint8_t *buffer = small_pages();
 	unsigned int i;
@@ -101,5 +102,5 @@ static void client(void)
 int main(int argc, char **argv)
 {
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

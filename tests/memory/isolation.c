@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program receives more messages into memory whose pages nobody supplies
- * than a workqueue has works; transfers of another one on the same node, into
- * and from pages that are absent, do not wait for that.
+ * A program receives into memory whose pages nobody supplies, with more
+ * messages than a workqueue runs work items at a time.  Another program on the
+ * same node transfers from and into absent pages, and must not wait for the
+ * first one.
  *
  *	--count N	messages that wait for ever
  *	--length N	of those that must not
@@ -29,7 +30,7 @@ static pid_t silent_pid;
 /* ---- the one whose pages never come ----------------------------------------------------- */
 
 /* Returns how many faults wait once there has been no new one for a while. */
-static unsigned int settle(omx_endpoint_t ep, omx_request_t *request, int faults)
+static unsigned int wait_for_faults(omx_endpoint_t ep, omx_request_t *request, int faults)
 {
 	struct uffd_msg message;
 	double last = now();
@@ -70,7 +71,7 @@ static void silent_server(void)
 	for (i = 0; i < options.count; i++)
 		MUST(omx_irecv(ep, memory + i * PAGE, PAGE, i, EXACT, NULL, &requests[i]));
 	barrier(ep, peer);
-	waiting = settle(ep, &requests[0], faults);
+	waiting = wait_for_faults(ep, &requests[0], faults);
 	printf("mem_isolation: %u faults wait\n", waiting);
 	is_ready();
 }
@@ -113,7 +114,7 @@ static void end_silent(void)
 
 /* ---- the other one ---------------------------------------------------------------------- */
 
-static void transfer(omx_endpoint_t ep, omx_endpoint_addr_t peer)
+static void transfer_messages(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 {
 	double start = now();
 	unsigned int i;
@@ -127,7 +128,7 @@ static void transfer(omx_endpoint_t ep, omx_endpoint_addr_t peer)
 	printf("mem_isolation: %u messages in %.2f s\n", i, now() - start);
 }
 
-static void side(void)
+static void run_side(void)
 {
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep;
@@ -137,9 +138,9 @@ static void side(void)
 	CHECK(!close(ready[1]));
 	CHECK(read(ready[0], &byte, 1) == 1);
 	barrier(ep, peer);
-	transfer(ep, peer);
+	transfer_messages(ep, peer);
 	end_silent();
-	transfer(ep, peer);
+	transfer_messages(ep, peer);
 	part(ep, peer);
 }
 
@@ -149,5 +150,5 @@ int main(int argc, char **argv)
 	options.length = 1 << 20;
 	memory_mode(argc, argv);
 	start_silent(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -55,12 +55,12 @@ static const char *const names[] = {
 	[RECEIVES_INTO_FILE] = "receives into a file", [SENDS_FILE] = "sends a file",
 };
 
-static bool prefetches(enum kind kind)
+static bool is_prefetcher(enum kind kind)
 {
 	return kind == PREFETCHES || kind == WAITS_FOR_PREFETCH;
 }
 
-static bool sends(enum kind kind)
+static bool is_sender(enum kind kind)
 {
 	return kind == SENDS || kind == SENDS_FILE;
 }
@@ -82,22 +82,20 @@ static void ends_badly(omx_endpoint_t ep, omx_request_t *request, enum kind kind
 {
 	omx_status_t status;
 
-	while (!is_done(ep, request, &status)) {
-		CHECK(now() < until, "the peer of one that %s has not been told", names[kind]);
-		sleep_ms(1);
-	}
+	AWAIT(is_done(ep, request, &status), until - now(), 1,
+	      "the peer of one that %s has not been told", names[kind]);
 	CHECK(status.code != OMX_SUCCESS, "one that %s", names[kind]);
 }
 
 static void meet_victim(omx_endpoint_t ep, uint8_t *memory, enum kind kind)
 {
-	unsigned int count = sends(kind) ? 1 : MESSAGES, i;
+	unsigned int count = is_sender(kind) ? 1 : MESSAGES, i;
 	omx_endpoint_addr_t victim = find_peer(ep);
 	omx_request_t request[MESSAGES];
 	double until;
 
 	for (i = 0; i < count; i++) {
-		if (sends(kind))
+		if (is_sender(kind))
 			MUST(omx_irecv(ep, memory, LENGTH, i, EXACT, NULL, &request[i]));
 		else
 			MUST(omx_issend(ep, memory, LENGTH, victim, i, NULL, &request[i]));
@@ -107,7 +105,7 @@ static void meet_victim(omx_endpoint_t ep, uint8_t *memory, enum kind kind)
 		ends_badly(ep, &request[i], kind, until);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	uint8_t *memory = allocate(LENGTH);
 	omx_endpoint_t ep;
@@ -147,7 +145,7 @@ static void on_term(int signal)
 	told_to_close = 1;
 }
 
-static void tell(const struct victim *victim, int faults)
+static void tell_client(const struct victim *victim, int faults)
 {
 	CHECK(write(victim->pipe[1], &faults, sizeof(faults)) == sizeof(faults));
 }
@@ -159,7 +157,7 @@ static uint8_t *map_watched(const struct victim *victim)
 
 	CHECK(faults >= 0, "no userfaultfd: %m");
 	watch(faults, memory, MESSAGES * LENGTH);
-	tell(victim, faults);
+	tell_client(victim, faults);
 	return memory;
 }
 
@@ -177,7 +175,7 @@ static uint8_t *map_unread(const struct victim *victim)
 	return memory;
 }
 
-static void communicate(const struct victim *victim, omx_endpoint_t ep)
+static void play_transfer(const struct victim *victim, omx_endpoint_t ep)
 {
 	uint8_t *memory = has_file(victim->kind) ? map_unread(victim) : map_watched(victim);
 	omx_request_t request[MESSAGES];
@@ -185,15 +183,15 @@ static void communicate(const struct victim *victim, omx_endpoint_t ep)
 	int i;
 
 	/* First, or what is sent is unexpected and its pull begins anywhere. */
-	for (i = 0; !sends(victim->kind) && i < MESSAGES; i++)
+	for (i = 0; !is_sender(victim->kind) && i < MESSAGES; i++)
 		MUST(omx_irecv(ep, memory + (size_t)i * LENGTH, LENGTH, i, EXACT, NULL,
 			       &request[i]));
 	peer = find_peer(ep);
-	if (sends(victim->kind))
+	if (is_sender(victim->kind))
 		MUST(omx_issend(ep, memory, LENGTH, peer, 0, NULL, &request[0]));
 }
 
-static void prefetch(const struct victim *victim, omx_endpoint_t ep)
+static void play_prefetch(const struct victim *victim, omx_endpoint_t ep)
 {
 	void *sparse = mmap(NULL, SPARSE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			    -1, 0);
@@ -201,7 +199,7 @@ static void prefetch(const struct victim *victim, omx_endpoint_t ep)
 	CHECK(sparse != MAP_FAILED, "%m");
 	/* Pages, not huge ones. */
 	CHECK(!madvise(sparse, SPARSE, MADV_NOHUGEPAGE) || errno == EINVAL, "%m");
-	tell(victim, -1);
+	tell_client(victim, -1);
 	MUST(omx_prefetch(ep, sparse, SPARSE, OMX_PREFETCH_SEND |
 			  (victim->kind == PREFETCHES ? 0 : OMX_PREFETCH_WAIT)));
 }
@@ -215,10 +213,10 @@ static void be_victim(const struct victim *victim)
 	map_file(NULL, PAGE, victim->mapped, MAP_SHARED);
 	MUST(omx_init());
 	ep = open_any();
-	if (prefetches(victim->kind))
-		prefetch(victim, ep);
+	if (is_prefetcher(victim->kind))
+		play_prefetch(victim, ep);
 	else
-		communicate(victim, ep);
+		play_transfer(victim, ep);
 	while (!told_to_close) {
 		MUST(omx_progress(ep));
 		sleep_ms(1);
@@ -316,11 +314,9 @@ static double wait_for_release(const struct victim *victim)
 	CHECK(waitpid(victim->pid, &status, 0) == victim->pid);
 	CHECK(victim->kind == CLOSES ? WIFEXITED(status) && !WEXITSTATUS(status) :
 				       WIFSIGNALED(status), "status %#x", status);
-	while (!is_released(victim)) {
-		CHECK(now() < begin + RELEASE_S, "one that %s keeps %s", names[victim->kind],
-		      fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) ? "its memory" : "a file");
-		sleep_ms(1);
-	}
+	AWAIT(is_released(victim), begin + RELEASE_S - now(), 1, "one that %s keeps %s",
+	      names[victim->kind],
+	      fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) ? "its memory" : "a file");
 	return now() - begin;
 }
 
@@ -356,7 +352,7 @@ static void end_with_files(double *took)
 	CHECK(!close(file_server) && !umount2(directory, MNT_DETACH) && !rmdir(directory), "%m");
 }
 
-static void client(void)
+static void run_client(void)
 {
 	double most[ALL_KINDS] = { 0 };
 	unsigned int i;
@@ -384,5 +380,5 @@ static void client(void)
 int main(int argc, char **argv)
 {
 	options.count = 8;
-	return run_sides(argc, argv, server, client);
+	return run_sides(argc, argv, run_server, run_client);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory may not be locked (the case sees to it): pinning fails with a clear
- * error on both sides, and nothing is lost; other modes do not notice.
+ * RLIMIT_MEMLOCK forbids to lock memory.  Modes that pin must fail with a clear
+ * error on both sides and leak nothing; other modes must work.
  *
  *	--mode M	pin, overlap, permanent: fail; unpinned, auto: do not
  */
@@ -16,7 +16,7 @@
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-static bool pins(void)
+static bool mode_pins(void)
 {
 	return mode != OMX_MEMORY_UNPINNED && mode != OMX_MEMORY_AUTO;
 }
@@ -45,7 +45,7 @@ static void large_one(bool from_server, uint64_t match, uint8_t *buffer)
 
 	fill(buffer, LENGTH, sends ? match : 0, 0);
 	here = try_message(ep, peer, from_server, buffer, LENGTH, match, &there);
-	if (!pins()) {
+	if (!mode_pins()) {
 		CHECK(here == OMX_SUCCESS && there == OMX_SUCCESS, "\"%s\" here, \"%s\" there",
 		      omx_strerror(here), omx_strerror(there));
 		verify(buffer, LENGTH, match);
@@ -58,7 +58,7 @@ static void large_one(bool from_server, uint64_t match, uint8_t *buffer)
 	      omx_strerror(there));
 }
 
-static void side(void)
+static void run_side(void)
 {
 	uint8_t *buffer = allocate(LENGTH);
 	struct rlimit limit;
@@ -81,5 +81,5 @@ static void side(void)
 int main(int argc, char **argv)
 {
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

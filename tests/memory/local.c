@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two programs on one node: a sender whose pages are absent, or never come,
- * does not keep the receiver from anything else.
+ * Two programs on one node: a sender whose pages are absent, or never become
+ * resident, does not delay anything else that the receiver does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static void silent_client(void)
 	free(memory);
 }
 
-static void side(void)
+static void run_side(void)
 {
 	ep = meet(&peer);
 	absent_pages(10, 0);
@@ -105,5 +105,5 @@ static void side(void)
 int main(int argc, char **argv)
 {
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -48,7 +48,7 @@ static double processor_time(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-static void *probe(void *unused)
+static void *probe_thread(void *unused)
 {
 	uint32_t found;
 
@@ -71,7 +71,7 @@ static void wait_for_message(void)
 		MUST(omx_probe(ep, MESSAGE, EXACT, NULL, &found, PATIENCE));
 }
 
-/* What one copy of it costs here: the measure of all else. */
+/* Returns the time of one copy, to which all others are compared. */
 static double copy_time(uint8_t *buffer)
 {
 	uint8_t *other = allocate(options.length);
@@ -96,7 +96,7 @@ static double receive_beside_probes(uint8_t *buffer, double *posting)
 	wait_for_message();
 	longest = 0;
 	atomic_store(&copying, 1);
-	CHECK(!pthread_create(&thread, NULL, probe, NULL));
+	CHECK(!pthread_create(&thread, NULL, probe_thread, NULL));
 	usleep(1000);
 	start = now();
 	cpu = processor_time();
@@ -111,7 +111,7 @@ static double receive_beside_probes(uint8_t *buffer, double *posting)
 	return longest / start;
 }
 
-static void receiver(void)
+static void run_receiver(void)
 {
 	uint8_t *buffer = allocate(options.length);
 	double copy, posting, waited, least_posting = 1, least_waited = 1;
@@ -125,14 +125,18 @@ static void receiver(void)
 		memset(buffer, 0, options.length);
 		waited = receive_beside_probes(buffer, &posting);
 		verify(buffer, options.length, 1);
-		/* In the first one the pages of the sender are not known yet. */
+		/*
+		 * In the first round the pages of the sender must still be
+		 * looked up.
+		 */
 		if (i && waited < least_waited)
 			least_waited = waited;
 		if (i && posting < least_posting)
 			least_posting = posting;
 		barrier(ep, peer);
 	}
-	printf("a copy takes %.2f ms, posting the receive %.3f ms; of %.2f ms a probe takes %.0f %%\n",
+	printf("a copy takes %.2f ms, posting the receive %.3f ms; "
+		       "of %.2f ms a probe takes %.0f %%\n",
 	       copy * 1e3, least_posting * 1e3, shortest * 1e3, least_waited * 100);
 	CHECK(least_posting < copy / 10);
 	CHECK(least_waited < 1. / 3);
@@ -140,7 +144,7 @@ static void receiver(void)
 	part(ep, peer);
 }
 
-static void sender(void)
+static void run_sender(void)
 {
 	uint8_t *buffer = allocate(options.length);
 	unsigned int i;
@@ -159,7 +163,7 @@ static void sender(void)
 
 static int under_way[2];		/* the receive was posted */
 
-static void post(bool sends, omx_request_t *request)
+static void post_message(bool sends, omx_request_t *request)
 {
 	uint8_t *buffer = allocate(options.length);
 
@@ -174,7 +178,7 @@ static void post(bool sends, omx_request_t *request)
 	CHECK(write(under_way[1], "", 1) == 1);
 }
 
-/* Its end may have come before the death of the other one. */
+/* The request may have completed before the other side was killed. */
 static void survive_or_die(bool sends)
 {
 	omx_request_t request;
@@ -184,14 +188,14 @@ static void survive_or_die(bool sends)
 	options.server = sends;
 	MUST(omx_init());
 	ep = meet(&peer);
-	post(sends, &request);
+	post_message(sends, &request);
 	printf("the %s survives: %s\n", sends ? "sender" : "receiver",
 	       omx_strerror(finish(ep, &request).code));
 	MUST(omx_finalize());
 	exit(0);
 }
 
-static pid_t start(bool sends)
+static pid_t start_child(bool sends)
 {
 	pid_t pid = fork();
 
@@ -208,8 +212,8 @@ static void kill_one(bool sends)
 	char byte;
 
 	CHECK(!pipe(under_way));
-	victim = start(sends);
-	other = start(!sends);
+	victim = start_child(sends);
+	other = start_child(!sends);
 	CHECK(read(under_way[0], &byte, 1) == 1);
 	usleep(2000);
 	CHECK(!kill(victim, SIGKILL));
@@ -227,7 +231,7 @@ int main(int argc, char **argv)
 	options.timeout = 20;
 	options.length = 64 << 20;
 	memory_mode(argc, argv);
-	run_pair(argc, argv, sender, receiver);
+	run_pair(argc, argv, run_sender, run_receiver);
 	signal(SIGCHLD, SIG_DFL);	/* which run_pair had used */
 	for (i = 0; i < 2; i++) {
 		kill_one(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the programs about memory share. */
+/* What the programs of tests/memory share. */
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
 
@@ -9,15 +9,18 @@
 #include "pattern.h"
 
 /*
- * --mode of the arguments becomes the library's, before omx_init; one that
- * does not exist ends the program.
+ * Passes --mode to the library; called before omx_init(). The program ends if
+ * there is no such mode.
  */
 void memory_mode(int argc, char **argv);
 extern omx_memory_mode_t mode;
-/* The endpoint works as asked. */
+/* Checks that the endpoint has that mode. */
 void check_mode(omx_endpoint_t ep);
 
-/* Anonymous, or of a file: at `at` if that is not NULL, readable and writable. */
+/*
+ * Map anonymous memory or a file, readable and writable, at `at` if that is
+ * not NULL.
+ */
 uint8_t *map_anonymous(void *at, size_t size);
 uint8_t *map_file(void *at, size_t size, int file, int flags);
 int memory_file(size_t size);
@@ -36,18 +39,18 @@ omx_return_t conclude(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_return_t 
  */
 omx_return_t try_message(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server,
 			 void *buffer, size_t length, uint64_t match, omx_return_t *there);
-/* ... which must succeed. */
+/* The same; the message must succeed on both sides. */
 void pass(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server, void *buffer,
 	  size_t length, uint64_t match);
 
-/* A number of /proc/vmstat, 0 if it is not there. */
+/* Returns a number of /proc/vmstat, or 0 if the kernel does not have it. */
 uint64_t vmstat(const char *name);
 /*
  * A file of this process's control group, or of the nearest one above that has
  * it, to be read; NULL if none has.
  */
 FILE *open_group_file(const char *name);
-/* false: there is no such file, or it does not take that. */
+/* Returns false if there is no such file or the kernel rejects the text. */
 bool write_file(const char *path, const char *text);
 
 #endif

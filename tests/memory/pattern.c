@@ -8,7 +8,7 @@ static bool all_zero(const uint8_t *p, size_t length)
 	return !length || (!*p && !memcmp(p, p + 1, length - 1));
 }
 
-/* At most PAGE bytes, one by one. */
+/* Compares at most PAGE bytes one by one. */
 static size_t mixed_unlike_at(const uint8_t *p, size_t length, const struct contents *contents)
 {
 	uint8_t like[4][PAGE];
@@ -72,8 +72,8 @@ uint64_t hash(uint64_t start, const void *from, size_t length)
 	return h;
 }
 
-/* Gaps of bytes or of pages; some pieces begin where a page does. */
-static size_t gap(struct random *random, size_t at)
+/* Draws a gap of bytes or pages; some pieces begin at a page boundary. */
+static size_t draw_gap(struct random *random, size_t at)
 {
 	switch (random_below(random, 4)) {
 	case 0: return 1 + random_below(random, 64);
@@ -82,7 +82,7 @@ static size_t gap(struct random *random, size_t at)
 	}
 }
 
-static void shuffle(struct layout *layout, struct random *random)
+static void shuffle_pieces(struct layout *layout, struct random *random)
 {
 	uint32_t i, j, other;
 	size_t position = 0;
@@ -117,10 +117,10 @@ void layout_make(struct layout *layout, struct random *random, size_t length)
 		layout->piece[i].offset = at;
 		layout->piece[i].length = part;
 		left -= part;
-		at += part + gap(random, at + part);
+		at += part + draw_gap(random, at + part);
 	}
 	layout->size = (at + PAGE - 1) & ~(PAGE - 1);
-	shuffle(layout, random);
+	shuffle_pieces(layout, random);
 }
 
 void layout_segments(const struct layout *layout, uint8_t *arena, omx_seg_t *segs)

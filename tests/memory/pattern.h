@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What may be where: every byte of a test's memory belongs to a sequence that
- * names run, round and purpose, so that one that came from elsewhere shows.
+ * The contents that memory may have. Every byte of a test's memory belongs to
+ * a sequence that identifies the run, the round and the purpose, so that a
+ * byte from elsewhere is detected.
  */
 #ifndef TESTS_PATTERN_H
 #define TESTS_PATTERN_H
 
-#include "common.h"
+#include "endpoints.h"
 
 #define PIECES_MAX	24
 #define PAGE		4096ul
@@ -17,7 +18,7 @@ struct content {
 	uint64_t offset;
 };
 
-/* Whatever one byte may be: one of `of`, or 0. */
+/* The values that a byte may have: that of one of the sequences `of`, or 0. */
 struct contents {
 	struct content of[4];
 	unsigned int count;
@@ -29,9 +30,9 @@ static inline void may_be(struct contents *contents, uint64_t key, uint64_t offs
 	contents->of[contents->count++] = (struct content){ key, offset };
 }
 
-/* The first byte that is none of them, or length. */
+/* Returns the offset of the first byte that has none of them, or length. */
 size_t unlike_at(const void *from, size_t length, const struct contents *contents);
-/* Something that depends on every byte and its place. */
+/* A hash of the bytes and their positions. */
 uint64_t hash(uint64_t start, const void *from, size_t length);
 
 /* A message in an arena: pieces that do not touch, sent in any order. */

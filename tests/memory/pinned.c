@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * More is pinned than pinned_max_mb says, which the case has set to --window
- * MiB for all programs together.
+ * The programs try to pin more memory than pinned_max_mb allows, which the test
+ * case has set to --window MiB for all programs together.
  *
  *	--mode M	of the pair, pin or overlap: pinned buffers of both
  *			sides, which together are twice the limit, take turns,
@@ -63,7 +63,7 @@ static void too_large(size_t limit)
 	munmap(memory, length);
 }
 
-static void side(void)
+static void run_side(void)
 {
 	size_t limit = (size_t)options.window << 20;
 	uint8_t *buffer[BUFFERS];
@@ -82,8 +82,8 @@ static void side(void)
 
 /* ---- the others ---- */
 
-/* One page of each extent makes it as good as all of them. */
-static void crowd(void)
+/* One page of each extent costs as much as all of them. */
+static void crowd_extents(void)
 {
 	size_t length = options.count * EXTENT, at;
 	uint8_t *memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 
 	for (i = 1; i < argc; i++)
 		if (!strcmp(argv[i], "crowd"))
-			return run_alone(argc, argv, crowd);
+			return run_alone(argc, argv, crowd_extents);
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

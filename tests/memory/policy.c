@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The pages that the driver brings for a program are allocated as the program's
- * own would be: on the nodes that its cpuset or its policy allow, and charged
- * to its control group.
+ * Pages that the driver faults in for a program are allocated as if the program
+ * had touched them: on the nodes that its cpuset or its memory policy allows,
+ * and charged to its control group.
  *
  * The client runs on a processor of node 0 and may have its memory on node 1
  * only.  It receives into memory and into a file whose pages are absent, sends
@@ -35,7 +35,7 @@ static omx_endpoint_addr_t peer;
 
 /* ---- where pages are, and who pays ----------------------------------------------------- */
 
-/* All are there. */
+/* Checks that all pages are resident, and on node 1. */
 static void check_nodes(uint8_t *memory, const char *what)
 {
 	static void *page[PAGES];
@@ -52,8 +52,8 @@ static void check_nodes(uint8_t *memory, const char *what)
 	CHECK(!elsewhere, "%s: %u of %u pages are not on node %u", what, elsewhere, PAGES, NODE);
 }
 
-/* Bytes that our control group has. */
-static size_t charged(void)
+/* Returns how many bytes are charged to our control group. */
+static size_t bytes_charged(void)
 {
 	FILE *file = open_group_file("memory.current");
 	size_t bytes;
@@ -65,7 +65,7 @@ static size_t charged(void)
 
 static void check_charge(size_t before, const char *what)
 {
-	size_t grown = charged() - before;
+	size_t grown = bytes_charged() - before;
 
 	CHECK(grown > LENGTH * 9 / 10 && grown < LENGTH * 3, "%s: %zu bytes are charged for %zu",
 	      what, grown, LENGTH);
@@ -103,12 +103,12 @@ static void receive_into_memory(void)
 	CHECK(!munmap(memory, LENGTH));
 }
 
-/* The first time in a file, whose metadata are charged, too. */
+/* The first access to a file charges its metadata, too. */
 static void pass_file(bool from_server, uint64_t match, const char *what)
 {
 	int file;
 	uint8_t *memory = absent_file(&file);
-	size_t before = charged();
+	size_t before = bytes_charged();
 
 	pass(ep, peer, from_server, memory, LENGTH, match);
 	check_charge(before, what);
@@ -128,23 +128,19 @@ static bool is_resident(uint8_t *memory)
 	return i == PAGES;
 }
 
-static void prefetch(void)
+static void prefetch_memory(void)
 {
 	uint8_t *memory = absent_memory();
-	double end = now() + 30;
 
 	MUST(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_RECV));
-	while (!is_resident(memory)) {
-		CHECK(now() < end);
-		sleep_ms(1);
-	}
+	AWAIT(is_resident(memory), 30, 1);
 	check_nodes(memory, "memory prefetched");
 	CHECK(!munmap(memory, LENGTH));
 }
 
 /* ---- the two sides --------------------------------------------------------------------- */
 
-static void server(void)
+static void run_server(void)
 {
 	uint8_t *memory = allocate(LENGTH);
 
@@ -161,7 +157,7 @@ static void server(void)
 	MUST(omx_finalize());
 }
 
-static void client(void)
+static void run_client(void)
 {
 	unsigned long nodes = 1ul << NODE;
 
@@ -172,7 +168,7 @@ static void client(void)
 	receive_into_memory();
 	pass_file(true, 2, "a file received into");
 	pass_file(false, 3, "a file sent");
-	prefetch();
+	prefetch_memory();
 	part(ep, peer);
 	MUST(omx_finalize());
 	printf("mem_policy: %s: all is on node %u\n", options.act, NODE);
@@ -181,5 +177,5 @@ static void client(void)
 int main(int argc, char **argv)
 {
 	options.act = "cpuset";
-	return run_sides(argc, argv, server, client);
+	return run_sides(argc, argv, run_server, run_client);
 }

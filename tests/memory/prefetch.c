@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Prefetching: pages come whether the program waits for them or not, and who
- * does not ask to wait never waits, not even for pages that only itself can
- * supply.  Neither does who closes the endpoint meanwhile.
+ * Prefetching: pages become resident whether the program waits for them or not.
+ * Without OMX_PREFETCH_WAIT the call never blocks, not even on pages that only
+ * the program itself can supply, and neither does closing the endpoint.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,20 +11,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 #include "memory.h"
 #include "threads.h"
 #include "userfault.h"
 
 #define PAGES	1024
 #define LENGTH	((size_t)PAGES * PAGE)
-#define SPARSE	(64ull << 30)	/* more than comes in minutes */
+#define SPARSE	(64ull << 30)	/* more than can be prefetched in minutes */
 #define CLOSES	10
 #define CLOSE_S	0.8		/* the quickest: 0.2 s where nothing else runs */
 
 static omx_endpoint_t ep;
 
-static unsigned int resident(void *memory)
+static unsigned int count_resident(void *memory)
 {
 	static unsigned char page[PAGES];
 	unsigned int count = 0, i;
@@ -37,21 +37,17 @@ static unsigned int resident(void *memory)
 
 static void all_come(void *memory)
 {
-	double end = now() + 30;
-
-	while (resident(memory) < PAGES) {
-		CHECK(now() < end, "%u of %u pages", resident(memory), PAGES);
-		sleep_ms(1);
-	}
+	AWAIT(count_resident(memory) >= PAGES, 30, 1, "%u of %u pages", count_resident(memory),
+	      PAGES);
 }
 
 static void waited_for(void)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
 
-	EQUAL(resident(memory), 0);
+	EQUAL(count_resident(memory), 0);
 	MUST(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_RECV | OMX_PREFETCH_WAIT));
-	EQUAL(resident(memory), PAGES);
+	EQUAL(count_resident(memory), PAGES);
 	CHECK(!munmap(memory, LENGTH));
 	RETURNS(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_RECV | OMX_PREFETCH_WAIT),
 		OMX_BAD_ERROR);
@@ -67,12 +63,15 @@ static void not_waited_for(void)
 	supply_zeros(faults, memory, LENGTH);
 	all_come(memory);
 	CHECK(!close(faults) && !munmap(memory, LENGTH));
-	/* A hint: nobody hears of it. */
+	/* Only a hint, without a result. */
 	MUST(omx_prefetch(ep, memory, LENGTH, OMX_PREFETCH_SEND));
 }
 
-/* More than are kept; the endpoint is closed before they are done. */
-static void many(void)
+/*
+ * Posts more prefetches than the library queues, and closes the endpoint
+ * before they are done.
+ */
+static void prefetch_many(void)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
 	unsigned int i;
@@ -92,7 +91,10 @@ static double time_to_close(omx_endpoint_t closed)
 	return now() - begin;
 }
 
-/* Nobody supplies the page for which a thread of the library waits. */
+/*
+ * Closes an endpoint while a thread of the library waits for a page that
+ * nobody supplies.
+ */
 static double close_while_stuck(void)
 {
 	uint8_t *memory = map_anonymous(NULL, LENGTH);
@@ -145,7 +147,7 @@ static void closed_meanwhile(const char *how, double (*close_once)(void))
 	CHECK(least < CLOSE_S, "%s", how);
 }
 
-static void test(void)
+static void run_test(void)
 {
 	MUST(omx_init());
 	closed_meanwhile("stuck", close_while_stuck);
@@ -153,12 +155,12 @@ static void test(void)
 	ep = open_any();
 	waited_for();
 	not_waited_for();
-	many();
+	prefetch_many();
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

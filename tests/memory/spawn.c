@@ -28,7 +28,10 @@ static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 static atomic_uint left;
 static uint8_t *out[WINDOW], *in[WINDOW];
-/* Beside a buffer, in one of its pages: what a child sees and changes. */
+/*
+ * A byte in the page of a buffer, beside it, which the children read and
+ * change.
+ */
 static uint8_t *note;
 
 /* ---- programs --------------------------------------------------------------------------- */
@@ -50,7 +53,10 @@ static void spawn_one(void)
 	must_exit_0(pid, "posix_spawn");
 }
 
-/* It uses the memory that it got, which the parent must not notice. */
+/*
+ * The child writes to its copy of the memory, which must not affect the
+ * parent.
+ */
 static void fork_one(uint8_t number)
 {
 	pid_t pid;
@@ -88,7 +94,7 @@ static uint64_t match_of(bool from_server, uint64_t number, unsigned int i)
 	return (uint64_t)from_server << 40 | number * WINDOW | i;
 }
 
-static void exchange(uint64_t number)
+static void exchange_window(uint64_t number)
 {
 	omx_request_t send[WINDOW], recv[WINDOW];
 	unsigned int i;
@@ -119,7 +125,7 @@ static bool go_on(void)
 	return here || there;
 }
 
-static void side(void)
+static void run_side(void)
 {
 	size_t room = (options.length + PAGE) & ~(PAGE - 1);
 	uint8_t *memory = map_anonymous(NULL, 2 * WINDOW * room);
@@ -137,7 +143,7 @@ static void side(void)
 	check_mode(ep);
 	CHECK(!pthread_create(&thread, NULL, start_programs, NULL));
 	for (number = 0; go_on(); number++)
-		exchange(number);
+		exchange_window(number);
 	CHECK(!pthread_join(thread, NULL));
 	printf("mem_spawn: %llu messages each way beside %llu programs\n",
 	       (unsigned long long)number * WINDOW, (unsigned long long)options.count * 3);
@@ -149,5 +155,5 @@ int main(int argc, char **argv)
 	options.count = 10;
 	options.length = 400001;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -2,13 +2,13 @@
 #include "threads.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common.h"
+#include "clock.h"
 
-#define PATIENCE_MS	30000
-
-/* The directory has a link for each of its directories, and two more. */
+/*
+ * Counts threads by the links of the directory: one for each subdirectory,
+ * and two more.
+ */
 unsigned int threads(void)
 {
 	struct stat tasks;
@@ -19,10 +19,5 @@ unsigned int threads(void)
 
 void wait_for_threads(unsigned int left)
 {
-	unsigned int tries;
-
-	for (tries = 0; threads() > left; tries++) {
-		CHECK(tries < PATIENCE_MS, "%u threads instead of %u", threads(), left);
-		usleep(1000);
-	}
+	AWAIT(threads() <= left, 30, 1, "%u threads instead of %u", threads(), left);
 }

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Something is done to the memory of a message: before the message, or while
- * it is being sent or received.  Afterwards the network must see what the
- * program sees.
+ * An act changes the memory of a message, before the message or while it is
+ * sent or received: it is moved, swapped, unmapped and so on.  Later transfers
+ * must see the same memory as the program.
  *
  *	--mode M	pin, overlap, unpinned, permanent, auto
  *	--act A		only this one
  *	--state S	only this one: idle, declared, source, destination
  *	--count N	rounds of each act in each state
- *	--seed S	of all that is left to chance
+ *	--seed S	of everything that is random
  *
- * The client's memory is the one that suffers.  A round:
+ * The acts change the client's memory.  A round begins according to its state:
  *
  *	idle		a transfer, the act
  *	declared	memory is declared, never used, the act
  *	source		the act while a message is sent
  *	destination	the act while a message is received
  *
- * and then a transfer of whatever the act has left, which must fail on both
- * sides if the program itself could not access it and else carry what the
- * program sees; then everything is mapped again and filled anew, sent, and
- * received into.  The one transfer during which the act happens may carry the
- * bytes before it or those after it, or fail if the act takes the right to
- * access them; no others, and on both sides alike.  Two messages of other
- * memory travel at the same time and have to arrive.  In some rounds memory is
- * prefetched, at any of these times.
+ * Then the memory is transferred as the act has left it.  That must fail on
+ * both sides if the program itself cannot access the memory; otherwise the
+ * message has the bytes that the program sees.  After that, all of the memory
+ * is mapped and filled again, sent, and received into.
+ *
+ * A transfer during which the act happens may carry the bytes from before or
+ * from after the act, and may fail if the act makes them inaccessible, with the
+ * same result on both sides.  Two messages of other memory travel at the same
+ * time and must arrive.  In some rounds memory is prefetched at any of these
+ * times.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "torture.h"
 
-#define ENOUGH		10		/* rounds for chance to do everything */
+#define ENOUGH		10		/* so many rounds contain every random choice */
 
 static void run_state(unsigned int act, enum state state)
 {
@@ -57,8 +59,8 @@ static void run_state(unsigned int act, enum state state)
 	printf("\n");
 }
 
-/* The server does what the client can. */
-static bool possible(const struct act *act)
+/* Whether the client can do this act; tells the server. */
+static bool is_possible(const struct act *act)
 {
 	const char *missing = NULL;
 	uint32_t is = 1;
@@ -82,7 +84,7 @@ static uint64_t vmstat_of(const struct act *act)
 	return act->vmstat ? vmstat(act->vmstat) : 0;
 }
 
-/* The kernel did what the act is about, not only the act. */
+/* Checks by /proc/vmstat that the kernel has done what the act asked for. */
 static void it_happened(const struct act *act, uint64_t before)
 {
 	uint64_t times = vmstat_of(act) - before;
@@ -101,7 +103,7 @@ static void run_all(void)
 	for (act = 0; act < acts_count; act++) {
 		if (options.act && strcmp(options.act, acts[act]->name))
 			continue;
-		if (!possible(acts[act]))
+		if (!is_possible(acts[act]))
 			continue;
 		before = vmstat_of(acts[act]);
 		for (state = 0; state < STATES; state++)
@@ -124,7 +126,7 @@ static void agree_on_seed(void)
 	match = 4;
 }
 
-static void server(void)
+static void run_server(void)
 {
 	ep = meet(&peer);
 	check_mode(ep);
@@ -135,7 +137,7 @@ static void server(void)
 	part(ep, peer);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	canary_start();
 	ep = meet(&peer);
@@ -151,5 +153,5 @@ int main(int argc, char **argv)
 {
 	options.count = 3;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, server, client);
+	return run_pair(argc, argv, run_server, run_client);
 }

@@ -21,7 +21,7 @@ enum state { IDLE, DECLARED, SOURCE, DESTINATION, STATES };
 
 extern const char *const states[STATES];
 
-/* What both sides know of a round. */
+/* The properties of a round, which both sides draw from the seed. */
 struct round {
 	const struct act *act;
 	enum state state;
@@ -29,7 +29,8 @@ struct round {
 	struct layout layout;
 	size_t from, to;
 	uint64_t key[PURPOSES];
-	bool region;			/* declared, else the library's matter */
+	/* the program declares the memory; otherwise the library does */
+	bool region;
 	bool early;			/* the act may begin before memory is declared */
 	bool idle_source;		/* what the first transfer of "idle" is */
 	bool after_source;		/* and the first one after the act */
@@ -44,7 +45,7 @@ extern struct round the;
 extern uint64_t match;			/* counts up by 4 for each transfer */
 
 void draw(unsigned int act, enum state state, uint64_t number);
-/* What the server sends in a transfer. */
+/* The key of what the server sends in a transfer. */
 uint64_t sent_key(uint64_t match);
 
 /* The two messages that travel at the same time. */
@@ -56,10 +57,13 @@ void bystanders_make(void);
 void bystanders_post(struct bystanders *by);
 void bystanders_finish(struct bystanders *by);
 
-/* How it was for the client, told after each transfer. */
+/*
+ * The result at the client, which it sends to the server after each transfer.
+ */
 struct result {
 	int32_t code;
-	bool refused;			/* not even posted; the peer of a send hears that it failed */
+	/* The post failed; after a refused send the receiver gets an error. */
+	bool refused;
 	bool loose;			/* an act took bytes away meanwhile */
 	bool hashed;
 	uint64_t hash;			/* of what the client sees in its memory */

@@ -16,14 +16,14 @@ static struct arena arena;
 static omx_region_t region;
 static omx_seg_t segs[PIECES_MAX];
 
-static void declare(void)
+static void declare_region(void)
 {
 	if (the.region && !region)
 		MUST(omx_region_declare(ep, segs, the.layout.count,
 					OMX_REGION_SEND | OMX_REGION_RECV, mode, &region));
 }
 
-static void release(void)
+static void release_region(void)
 {
 	if (region)
 		MUST(omx_region_release(ep, region));
@@ -55,10 +55,10 @@ static atomic_int go, over;
 unsigned int in_flight, failures, refusals;
 
 /*
- * Runs at once, or the transfer would be over before: two programs that poll
- * have both processors.
+ * Lets the thread of the act run at once. Otherwise the transfer would be
+ * over before, since two polling programs occupy both processors.
  */
-static void preempt(void)
+static void allow_preemption(void)
 {
 	const struct sched_param lowest = { .sched_priority = 1 };
 
@@ -69,7 +69,7 @@ static void *act_beside(void *unused)
 {
 	double delay = the.delay * the.layout.length / rate;
 
-	preempt();
+	allow_preemption();
 	ahead_begin(ep, &the.ahead, &arena);
 	while (!atomic_load(&go))
 		usleep(20);
@@ -97,10 +97,13 @@ static struct result transfer_one(bool source, bool beside)
 		CHECK(!pthread_create(&thread, NULL, act_beside, NULL));
 		bystanders_post(&by);
 	}
-	declare();
+	declare_region();
 	receive(ep, NULL, 0, READY + match);
 	start = now();
-	/* Before, as much of the transfer may happen inside the call. */
+	/*
+	 * Before the post, since much of the transfer may happen inside that
+	 * call.
+	 */
 	atomic_store(&go, 1);
 	result.code = source ? post_send(&request) : post_receive(&request);
 	result.refused = result.code != OMX_SUCCESS;
@@ -116,7 +119,7 @@ static struct result transfer_one(bool source, bool beside)
 	return result;
 }
 
-static void tell(const struct result *result)
+static void count_result(const struct result *result)
 {
 	if (result->code != OMX_SUCCESS) {
 		CHECK(result->code == OMX_MESSAGE_ABORTED, "%s (" WHERE ")",
@@ -137,7 +140,7 @@ static void must_succeed(const struct result *result, const char *what)
 /* ---- what is in the arena -------------------------------------------------------- */
 
 /* Where it can be read now: what was from ... to may be elsewhere, or nowhere. */
-static const uint8_t *readable(size_t offset, size_t *length)
+static const uint8_t *readable_at(size_t offset, size_t *length)
 {
 	bool inside = offset >= arena.from && offset < arena.to;
 	size_t end = inside ? arena.to : offset < arena.from ? arena.from : arena.size;
@@ -162,13 +165,14 @@ static void verify_part(size_t offset, size_t length, const struct contents *out
 		unsigned int i;
 
 		part = length - at;
-		p = readable(offset + at, &part);
+		p = readable_at(offset + at, &part);
 		if (!p)
 			continue;
 		for (i = 0; i < may.count; i++)
 			may.of[i].offset += at;
 		found = unlike_at(p, part, &may);
-		CHECK(found == part, "received: byte %zu of the arena is wrong, %zu ... %zu were acted on ("
+		CHECK(found == part,
+		      "received: byte %zu of the arena is wrong, %zu ... %zu were acted on ("
 		      WHERE ")", offset + at + found, arena.from, arena.to, WHERE_VALUES);
 	}
 }
@@ -226,12 +230,13 @@ static void verify_received(void)
 				       piece->position);
 
 		CHECK(at == piece->length,
-		      "received: byte %zu of the arena is wrong, %zu ... %zu were acted on (" WHERE ")",
+		      "received: byte %zu of the arena is wrong, %zu ... %zu were acted on ("
+		      WHERE ")",
 		      piece->offset + at, arena.from, arena.to, WHERE_VALUES);
 	}
 }
 
-/* Between the pieces. */
+/* Verifies the bytes between the pieces. */
 static void verify_gaps(uint64_t key)
 {
 	size_t end = 0, next, at;
@@ -240,14 +245,18 @@ static void verify_gaps(uint64_t key)
 	for (i = 0; i <= the.layout.count; i++) {
 		next = i < the.layout.count ? the.layout.piece[i].offset : arena.size;
 		at = differs_at(ARENA + end, next - end, key, end);
-		CHECK(at == next - end, "byte %zu of the arena was written, which is not of the message ("
+		CHECK(at == next - end,
+		      "byte %zu of the arena was written, which is not of the message ("
 		      WHERE ")", end + at, WHERE_VALUES);
 		if (i < the.layout.count)
 			end = next + the.layout.piece[i].length;
 	}
 }
 
-/* Reads the message as the program would, but survives. */
+/*
+ * Reads the message as the program would, but a fault is reported instead of
+ * ending it.
+ */
 static bool hash_own(uint64_t *hashed)
 {
 	uint8_t *copy = allocate(LONGEST);
@@ -281,7 +290,7 @@ static bool is_touched(void)
 	return false;
 }
 
-/* All of it is there, and nothing happens. */
+/* A transfer of accessible memory without an act. */
 static void transfer_in_peace(bool source)
 {
 	struct result result = transfer_one(source, false);
@@ -289,7 +298,7 @@ static void transfer_in_peace(bool source)
 	must_succeed(&result, source ? "send" : "receive");
 	if (!source)
 		verify_received();
-	tell(&result);
+	count_result(&result);
 }
 
 static void transfer_beside_act(bool source)
@@ -301,10 +310,10 @@ static void transfer_beside_act(bool source)
 	result.loose = arena.loose;
 	if (!source)
 		verify_received_beside(result.code == OMX_SUCCESS);
-	tell(&result);
+	count_result(&result);
 }
 
-/* The network sees what the program sees. */
+/* The network must see the same memory as the program. */
 static void transfer_after_act(bool source)
 {
 	bool denied = is_touched() && (arena.access == NONE ||
@@ -322,7 +331,7 @@ static void transfer_after_act(bool source)
 	}
 	if (!source && result.code == OMX_SUCCESS)
 		verify_received();
-	tell(&result);
+	count_result(&result);
 }
 
 static void make_arena(void)
@@ -357,7 +366,7 @@ void client_round(void)
 		act_alone();
 		break;
 	case DECLARED:
-		declare();
+		declare_region();
 		act_alone();
 		break;
 	default:
@@ -374,9 +383,9 @@ void client_round(void)
 	hostage_free(&arena);
 	if (the.act->check)
 		the.act->check(&arena);
-	/* At times the memory goes first. */
+	/* Sometimes the memory is unmapped before the region is released. */
 	if (random_chance(&arena.random, 50))
-		release();
+		release_region();
 	arena_unmap(&arena);
-	release();
+	release_region();
 }

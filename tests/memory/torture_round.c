@@ -28,7 +28,7 @@ uint64_t sent_key(uint64_t match)
 	return key_for(match, 1 << 20);
 }
 
-/* Of any magnitude, more often a short one. */
+/* Draws a length of any magnitude, more often a short one. */
 static size_t draw_length(struct random *random)
 {
 	uint64_t one = random_below(random, 7), other = random_below(random, 7);
@@ -38,7 +38,7 @@ static size_t draw_length(struct random *random)
 	return length < SHORTEST ? SHORTEST : length > LONGEST ? LONGEST : length;
 }
 
-/* At least a page; often one, often all. */
+/* Draws at least a page; often one, often all. */
 static void draw_range(struct random *random)
 {
 	size_t pages = the.layout.size / PAGE, from = 0, to = pages;

@@ -11,7 +11,7 @@ void server_make(void)
 	box = allocate(LONGEST);
 }
 
-static void explain(const struct piece *piece, size_t at, const uint8_t *p)
+static void explain_byte(const struct piece *piece, size_t at, const uint8_t *p)
 {
 	static const char *const names[PURPOSES] = {
 		[OLD] = "the old one", [NEW] = "the act's", [SECRET] = "of other memory",
@@ -28,7 +28,10 @@ static void explain(const struct piece *piece, size_t at, const uint8_t *p)
 	fprintf(stderr, "it is %02x %02x %02x %02x ...\n", p[0], p[1], p[2], p[3]);
 }
 
-/* Bytes of a piece that are either all acted on or all not. */
+/*
+ * Returns how many bytes from here on are either all in the range of the act
+ * or all outside.
+ */
 static size_t part_of(size_t offset, size_t length, bool *inside)
 {
 	size_t end = length + offset;
@@ -63,9 +66,11 @@ static void verify_sent(uint64_t key, bool loose)
 			found = unlike_at(p, part, &may);
 			if (found == part)
 				continue;
-			explain(piece, at + found, p + found);
-			CHECK(found == part, "sent: byte %zu of the arena is wrong, %zu ... %zu were acted on ("
-			      WHERE ")", piece->offset + at + found, the.from, the.to, WHERE_VALUES);
+			explain_byte(piece, at + found, p + found);
+			CHECK(found == part,
+			      "sent: byte %zu of the arena is wrong, %zu ... %zu were acted on ("
+			      WHERE ")", piece->offset + at + found, the.from, the.to,
+			      WHERE_VALUES);
 		}
 	}
 }
@@ -96,7 +101,7 @@ static void post_other_end(bool source, omx_request_t *request)
 	}
 }
 
-/* Ended as it did for the client. */
+/* Checks that the request ends as it did at the client. */
 static void finish_other_end(bool source, omx_request_t *request, const struct result *result)
 {
 	omx_status_t status;

@@ -39,7 +39,7 @@ static void finish_send(omx_return_t posted, omx_request_t *request, bool bad, s
 	      omx_strerror(code));
 }
 
-static void client(size_t length, bool late)
+static void pass_as_client(size_t length, bool late)
 {
 	size_t size = (length + 2 * PAGE - 1) / PAGE * PAGE;
 	uint8_t *bad = map_anonymous(NULL, size), *buffer[MESSAGES];
@@ -66,7 +66,7 @@ static void client(size_t length, bool late)
 	munmap(bad, size);
 }
 
-static void server(size_t length, bool late)
+static void pass_as_server(size_t length, bool late)
 {
 	uint8_t *buffer[MESSAGES];
 	omx_request_t request[MESSAGES];
@@ -93,7 +93,7 @@ static void server(size_t length, bool late)
 	}
 }
 
-static void side(void)
+static void run_side(void)
 {
 	unsigned int i, late;
 
@@ -102,9 +102,9 @@ static void side(void)
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (late = 0; late < 2; late++, match++) {
 			if (options.server)
-				server(lengths[i], late);
+				pass_as_server(lengths[i], late);
 			else
-				client(lengths[i], late);
+				pass_as_client(lengths[i], late);
 		}
 	}
 	part(ep, peer);
@@ -114,5 +114,5 @@ int main(int argc, char **argv)
 {
 	options.timeout = 10;
 	memory_mode(argc, argv);
-	return run_pair(argc, argv, side, side);
+	return run_pair(argc, argv, run_side, run_side);
 }

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 int open_userfault(int flags)
 {

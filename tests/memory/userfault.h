@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Absent pages for which the kernel asks the program. */
+/* userfaultfd: absent pages that the program must supply. */
 #ifndef TESTS_MEMORY_USERFAULT_H
 #define TESTS_MEMORY_USERFAULT_H
 
 #include <stddef.h>
 
-/* A userfaultfd, with these flags besides; -1 and errno: the kernel gives none. */
+/*
+ * Opens a userfaultfd with these additional flags; returns -1 and errno if
+ * the kernel refuses.
+ */
 int open_userfault(int flags);
-/* From now on `faults`, which must be there, is asked for what is absent here. */
+/*
+ * From now on, faults on absent pages of this memory are reported to
+ * `faults`.
+ */
 void watch(int faults, void *memory, size_t length);
-/* Waits until it is, then supplies zeros for all of it. */
+/* Waits for a fault, then supplies zeros for all of the memory. */
 void supply_zeros(int faults, void *memory, size_t length);
 
 #endif

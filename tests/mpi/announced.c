@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define BEHIND	1	/* tag of the message behind all others */
+#define BEHIND	1	/* tag of the message that is sent after all others */
 
 static void send_all(int count, bool distinct, MPI_Request *requests)
 {
@@ -20,7 +20,7 @@ static void send_all(int count, bool distinct, MPI_Request *requests)
 				MPI_COMM_WORLD, &requests[i]));
 }
 
-static void first(int count)
+static void run_first(int count)
 {
 	MPI_Request *requests = allocate((count + 1) * sizeof(*requests));
 	int all = count;
@@ -33,7 +33,7 @@ static void first(int count)
 	free(requests);
 }
 
-static void receive(int tag)
+static void receive_byte(int tag)
 {
 	char byte = 1;
 
@@ -41,16 +41,16 @@ static void receive(int tag)
 	EQUAL(byte, 0);
 }
 
-static void second(int count)
+static void run_second(int count)
 {
 	int all = 0, i;
 
 	MUST(MPI_Recv(&all, 1, MPI_INT, 0, BEHIND, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	EQUAL(all, count);
 	for (i = 0; i < count; i++)
-		receive(0);
+		receive_byte(0);
 	for (i = count / 2; i-- > 0;)
-		receive(BEHIND + 1 + i);
+		receive_byte(BEHIND + 1 + i);
 }
 
 int main(int argc, char **argv)
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
 	start();
 	EQUAL(ranks, 2);
 	if (rank == 0)
-		first(options.count);
+		run_first(options.count);
 	else
-		second(options.count);
+		run_second(options.count);
 	return finish();
 }

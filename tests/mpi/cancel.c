@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Taking requests back. */
+/* MPI_Cancel of sends and receives. */
 #include "common.h"
 #include "semantics.h"
 
@@ -25,7 +25,8 @@ static void receive_first(int peer)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		MUST(MPI_Irecv(buffer, sizeof(buffer), MPI_BYTE, i ? MPI_ANY_SOURCE : peer, 2 + i, world,
+		MUST(MPI_Irecv(buffer, sizeof(buffer), MPI_BYTE, i ? MPI_ANY_SOURCE : peer, 2 + i,
+			       world,
 			       &request));
 		MUST(MPI_Cancel(&request));
 		CHECK(was_cancelled(&request));
@@ -47,7 +48,7 @@ static void receive_second(int peer)
 	}
 }
 
-/* One in the middle of others of the same tag. */
+/* Cancels one of several receives with the same tag. */
 static void middle_first(int peer)
 {
 	char buffers[3][100];
@@ -77,7 +78,7 @@ static void middle_second(int peer)
 	}
 }
 
-/* When the message is there already, it is too late. */
+/* A receive that has matched cannot be cancelled. */
 static void late_first(int peer)
 {
 	char buffer[64];
@@ -99,7 +100,10 @@ static void late_second(int peer)
 	send_pattern(peer, 0, 6);
 }
 
-/* Either it is cancelled and never arrives, or it does. */
+/*
+ * The send is cancelled and the message never arrives, or it is not and it
+ * does.
+ */
 static void send_first(int peer)
 {
 	static const size_t lengths[] = { 10, 40000, 300000 };
@@ -140,7 +144,7 @@ static void send_second(int peer)
 	free(buffer);
 }
 
-/* A persistent one can be started again. */
+/* A cancelled persistent request can be started again. */
 static void persistent_first(int peer)
 {
 	char buffer[100];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* That what is built on messages works: a few collectives, blocking or not. */
+/* A few collectives, blocking or not, which are built on messages. */
 #include "common.h"
 #include "semantics.h"
 
@@ -8,7 +8,7 @@
 
 static const size_t lengths[] = { 1, 1000, 40000, 1000000 };
 
-static void broadcast(size_t length, int root)
+static void check_broadcast(size_t length, int root)
 {
 	char *buffer = allocate(length);
 
@@ -21,7 +21,7 @@ static void broadcast(size_t length, int root)
 	free(buffer);
 }
 
-static void sum(size_t count)
+static void check_sum(size_t count)
 {
 	int64_t *in = allocate(count * 8), *out = allocate(count * 8);
 	MPI_Request request;
@@ -81,8 +81,8 @@ static void all_to_all_unequal(size_t length)
 	free(in);
 }
 
-/* Nobody leaves before everybody has come. */
-static void barriers(void)
+/* No rank leaves a barrier before all ranks have entered it. */
+static void check_barriers(void)
 {
 	MPI_Request request;
 	int i, flag;
@@ -112,10 +112,10 @@ void test_collectives(void)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		broadcast(lengths[i], i % ranks);
-		sum(lengths[i] / 8 + 1);
+		check_broadcast(lengths[i], i % ranks);
+		check_sum(lengths[i] / 8 + 1);
 		all_to_all(lengths[i] / 2);
 		all_to_all_unequal(lengths[i] / (2 * ranks));
 	}
-	barriers();
+	check_barriers();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the MPI programs share.  A check that fails ends the whole job with a
- * line that says where; so does a program that takes longer than --timeout.
+ * What the MPI programs share, beside tests/harness.  A check that fails ends
+ * the whole job; so does a program that takes longer than --timeout.
  */
 #ifndef TESTS_MPI_COMMON_H
 #define TESTS_MPI_COMMON_H
@@ -11,65 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../api/contents.h"
+#include "check.h"
+#include "clock.h"
+#include "contents.h"
+#include "options.h"
 
 /* ---- checks ---------------------------------------------------------------- */
-
-#define CHECK(condition, ...) \
-	do { \
-		if (!(condition)) \
-			check_failed(__FILE__, __LINE__, #condition, " " __VA_ARGS__); \
-	} while (0)
-
-#define EQUAL(a, b) \
-	do { \
-		long long a_ = (a), b_ = (b); \
-		if (a_ != b_) \
-			check_failed(__FILE__, __LINE__, #a " == " #b, " %lld and %lld", a_, b_); \
-	} while (0)
 
 /* Errors are returned on `world` and what is made from it. */
 #define RETURNS(call, class) \
 	check_return(__FILE__, __LINE__, #call, (call), (class))
 #define MUST(call)	RETURNS(call, MPI_SUCCESS)
 
-void check_failed(const char *file, int line, const char *what, const char *format, ...)
-	__attribute__((noreturn, format(printf, 4, 5)));
 void check_return(const char *file, int line, const char *call, int got, int wanted_class);
 
 /* ---- this process ---------------------------------------------------------- */
 
-struct options {
-	uint64_t seed;
-	long count;
-	long length;
-	unsigned int timeout;
-	const char *mode;
-};
-
-/* A program may set its defaults before it starts. */
-extern struct options options;
-
-/* Reads the options; returns the index of the first other argument. */
-int read_options(int argc, char **argv);
-/* After MPI_Init. */
+/* Called after MPI_Init() and read_options(). */
 void start(void);
-/* Says that all is well, and finalizes. */
+/* Finalizes MPI after all ranks have passed, and says so. */
 int finish(void);
+/* Names the part of the program that runs now; "" if it has only one. */
+void name_test(const char *name);
 
-extern MPI_Comm world;		/* of the test that runs */
-extern MPI_Comm control;	/* the helpers' own */
+extern MPI_Comm world;		/* for the messages of the test */
+extern MPI_Comm control;	/* for those of the functions below */
 extern int rank, ranks;
-extern const char *test_name;	/* for complaints */
 
-bool is_ob1(void);		/* mpirun has been told to use that, which has its bugs */
+bool is_ob1(void);		/* mpirun was told to use it; it has known bugs */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* rank 0 only */
-double now(void);		/* seconds */
-void *allocate(size_t size);	/* never NULL */
-
-/* ---- contents: see contents.h ---------------------------------------------- */
-
-void verify(const void *from, size_t length, uint64_t key);
 
 /* ---- two processes --------------------------------------------------------- */
 
@@ -80,15 +50,15 @@ void verify(const void *from, size_t length, uint64_t key);
 void for_pairs(void (*first)(int peer), void (*second)(int peer));
 /* Returns when the peer has called it as often. */
 void meet(int peer);
-/* `length` bytes that `tag` stands for. */
+/* Send, or receive and verify, the first `length` bytes of the sequence `tag`. */
 void send_pattern(int peer, size_t length, int tag);
 void receive_pattern(int peer, size_t length, int tag);
-/* Returns when a message is there. */
+/* Returns when a message from the peer can be received. */
 void await_message(int peer, int tag);
-/* Gives what should not happen time to do so. */
+/* Checks for a while that the request does not complete. */
 void stays_open(MPI_Request *request);
 
-/* Sizes on both sides of each way that a message can take, up to --length. */
+/* Sizes just below and above each limit at which messages change protocol, up to --length. */
 extern const size_t sizes[];
 extern int size_count;
 

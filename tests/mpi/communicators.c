@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The same source and tag on another communicator is another message. */
+/* Messages match on their communicator only. */
 #include "common.h"
 #include "semantics.h"
 
@@ -26,7 +26,10 @@ static void take_on(MPI_Comm comm, int key, size_t length)
 	free(buffer);
 }
 
-/* Sent on all, taken with wildcards from the last one backwards. */
+/*
+ * Messages are sent on all communicators and received with wildcards, from
+ * the last communicator backwards.
+ */
 static void no_crosstalk(MPI_Comm *comms)
 {
 	MPI_Request sends[COMMS];
@@ -47,7 +50,7 @@ static void no_crosstalk(MPI_Comm *comms)
 	}
 }
 
-static void duplicates(void)
+static void check_duplicates(void)
 {
 	MPI_Comm comms[COMMS];
 	int i;
@@ -75,8 +78,11 @@ static void in_part(MPI_Comm part, int color)
 		EQUAL(sum, color ? ranks / 2 * (ranks / 2) : (ranks - 1) / 2 * ((ranks + 1) / 2));
 }
 
-/* Even and odd ones, backwards; then everybody in another order. */
-static void splits(void)
+/*
+ * Splits into even and odd ranks in descending order, then reorders all
+ * ranks.
+ */
+static void check_splits(void)
 {
 	MPI_Comm part;
 	int me;
@@ -95,7 +101,7 @@ static void splits(void)
 		MUST(MPI_Comm_free(&part));
 }
 
-/* Numbers of communicators are used again, and some are left over from before. */
+/* Identifiers of communicators are reused while some communicators remain. */
 static void made_and_freed(void)
 {
 	MPI_Comm kept = MPI_COMM_NULL, comm;
@@ -115,7 +121,7 @@ static void made_and_freed(void)
 
 void test_communicators(void)
 {
-	duplicates();
-	splits();
+	check_duplicates();
+	check_splits();
 	made_and_freed();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Every way to learn that a request is done. */
+/* All calls that complete requests. */
 #include "common.h"
 #include "semantics.h"
 
@@ -11,7 +11,10 @@ static const size_t lengths[] = { 10, 300000, 0, 20000 };
 
 static size_t length_of(int i) { return lengths[i % 4]; }
 
-/* Each waits for what is left of the requests, and says which one it took. */
+/*
+ * Each of these completes some of the remaining requests and returns which
+ * ones.
+ */
 static int by_waitany(int count, MPI_Request *requests, int *taken, MPI_Status *statuses)
 {
 	int index;
@@ -95,8 +98,8 @@ static taker *const takers[] = {
 
 #define TAKERS	((int)(sizeof(takers) / sizeof(*takers)))
 
-static void check(int i, int peer, const MPI_Request *request, const MPI_Status *status,
-		  const void *buffer)
+static void check_completion(int i, int peer, const MPI_Request *request, const MPI_Status *status,
+			     const void *buffer)
 {
 	int count;
 
@@ -138,7 +141,8 @@ static void receive_by(taker *take, int peer)
 		done = take(COUNT, requests, taken, statuses);
 		CHECK(done > 0 && done <= left);
 		for (i = 0; i < done; i++)
-			check(taken[i], peer, &requests[taken[i]], &statuses[i], buffers[taken[i]]);
+			check_completion(taken[i], peer, &requests[taken[i]], &statuses[i],
+					 buffers[taken[i]]);
 		left -= done;
 	}
 	nothing_to_wait_for(requests);
@@ -146,7 +150,7 @@ static void receive_by(taker *take, int peer)
 		free(buffers[i]);
 }
 
-/* Sends' completions are taken in the same way; the last tags go first. */
+/* Sends are completed by the same calls; the last tags are sent first. */
 static void send_by(taker *take, int peer)
 {
 	MPI_Request requests[COUNT];
@@ -167,7 +171,7 @@ static void send_by(taker *take, int peer)
 		free(buffers[i]);
 }
 
-/* Nothing is done before the other side has begun. */
+/* No request completes before the other side has begun. */
 static void not_yet_first(int peer)
 {
 	MPI_Request requests[2];
@@ -200,7 +204,7 @@ static void not_yet_second(int peer)
 	send_pattern(peer, 10, 0);
 }
 
-/* A request that is freed is carried out all the same. */
+/* A freed request is still carried out. */
 static void freed_first(int peer)
 {
 	static char buffer[200000];
@@ -221,7 +225,7 @@ static void freed_second(int peer)
 	send_pattern(peer, 1, 6);
 }
 
-static void first(int peer)
+static void complete_first(int peer)
 {
 	int i;
 
@@ -231,7 +235,7 @@ static void first(int peer)
 	freed_first(peer);
 }
 
-static void second(int peer)
+static void complete_second(int peer)
 {
 	int i;
 
@@ -243,5 +247,5 @@ static void second(int peer)
 
 void test_complete(void)
 {
-	for_pairs(first, second);
+	for_pairs(complete_first, complete_second);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_connect --mode DIRECTORY, on three nodes: the third one's board is taken
- * away before anybody has sent to it. Sends to it return at once; messages to
- * the second one are answered while those wait; in the end those fail. Needs
+ * mpi_connect --mode DIRECTORY, on three nodes: the board of the third node is
+ * removed before any message to it. Sends to that node return at once and fail
+ * in the end; messages to the second node are answered meanwhile. Needs
  * mtl_omx_connect_timeout to be 5 s.
  */
 #include "common.h"
@@ -29,7 +29,7 @@ static char *flag_path(void)
 	return path;
 }
 
-/* The endpoint of this very process is on it. */
+/* The board has this process's own endpoint. */
 static void lose_board(void)
 {
 	FILE *file = fopen("/sys/module/omx/parameters/ifnames", "w");
@@ -41,15 +41,10 @@ static void lose_board(void)
 
 static void await_loss(void)
 {
-	double end = now() + LATEST;
-
-	while (access(flag_path(), F_OK)) {
-		CHECK(now() < end);
-		usleep(10000);
-	}
+	AWAIT(!access(flag_path(), F_OK), LATEST, 10);
 }
 
-static void isend(void *buffer, size_t length, int to, int tag, MPI_Request *request)
+static void isend_at_once(void *buffer, size_t length, int to, int tag, MPI_Request *request)
 {
 	double begin = now();
 
@@ -57,7 +52,10 @@ static void isend(void *buffer, size_t length, int to, int tag, MPI_Request *req
 	CHECK(now() - begin < AT_ONCE, " MPI_Isend to %d took %.3f s", to, now() - begin);
 }
 
-/* Posted before the other one has answered: all with one tag, in order. */
+/*
+ * Sends messages with one tag before the connect is answered; they must
+ * arrive in order.
+ */
 static void send_to_other(void)
 {
 	char *buffers[COUNT];
@@ -68,14 +66,14 @@ static void send_to_other(void)
 	for (i = 0; i < COUNT; i++) {
 		buffers[i] = allocate(LARGE);
 		fill(buffers[i], lengths[i], (uint64_t)i, 0);
-		isend(buffers[i], lengths[i], OTHER, 1, &requests[i]);
+		isend_at_once(buffers[i], lengths[i], OTHER, 1, &requests[i]);
 	}
 	MUST(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE));
 	MUST(MPI_Recv(&answer, 1, MPI_BYTE, OTHER, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	EQUAL(answer, 'y');
 }
 
-static void other(void)
+static void run_other(void)
 {
 	char *buffer = allocate(LARGE), answer = 'y';
 	MPI_Status status;
@@ -90,7 +88,7 @@ static void other(void)
 	MUST(MPI_Send(&answer, 1, MPI_BYTE, 0, 2, MPI_COMM_WORLD));
 }
 
-static void sender(void)
+static void run_sender(void)
 {
 	char *buffer = allocate(LARGE);
 	MPI_Request requests[2];
@@ -99,8 +97,8 @@ static void sender(void)
 
 	await_loss();
 	begin = now();
-	isend(buffer, 100, DEAD, 1, &requests[0]);
-	isend(buffer, LARGE, DEAD, 1, &requests[1]);
+	isend_at_once(buffer, 100, DEAD, 1, &requests[0]);
+	isend_at_once(buffer, LARGE, DEAD, 1, &requests[1]);
 	send_to_other();
 	CHECK(now() - begin < 2 * AT_ONCE, " %.3f s", now() - begin);
 	MUST(MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE));
@@ -123,9 +121,9 @@ int main(int argc, char **argv)
 	if (rank == DEAD)
 		lose_board();
 	else if (rank == OTHER)
-		other();
+		run_other();
 	else
-		sender();
+		run_sender();
 	MPI_Finalize();
 	say("%s: passed on %d ranks", program_invocation_short_name, ranks);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Data with gaps, sent and received, alike or not on both sides; of up to
- * --length bytes, because emulated processors take minutes for all.
+ * Datatypes with gaps, the same or different ones on both sides. --length
+ * limits the size, because emulated processors take minutes for all.
  */
 #include "common.h"
 #include "semantics.h"
@@ -32,12 +32,12 @@ static size_t common_bytes(int a, int b, size_t bytes)
 	return bytes;
 }
 
-/* Of much data each shape goes one way. */
+/* With much data, each shape is sent in one of the combinations only. */
 static bool is_worth_it(int kind, int way, size_t bytes)
 {
 	size_t much = options.length ? 10000 : 200000;
 
-	if (options.length && bytes > (size_t)options.length)
+	if (options.length && bytes > options.length)
 		return false;
 	return bytes < much || way == kind % 3;
 }
@@ -84,7 +84,7 @@ static void receive_shape(int peer, int kind, size_t bytes, uint64_t key, size_t
 	shape_free(&shape);
 }
 
-static void each(int peer, bool sending)
+static void pass_each(int peer, bool sending)
 {
 	int kind, way, i;
 
@@ -103,14 +103,15 @@ static void each(int peer, bool sending)
 				if (sending)
 					send_shape(peer, kind, amounts[i], key, most);
 				else
-					receive_shape(peer, other, amounts[i], key, most, unexpected);
+					receive_shape(peer, other, amounts[i], key, most,
+						      unexpected);
 				if (sending && unexpected)
 					meet(peer);
 			}
 }
 
-static void sender(int peer) { each(peer, true); }
-static void receiver(int peer) { each(peer, false); }
+static void sender(int peer) { pass_each(peer, true); }
+static void receiver(int peer) { pass_each(peer, false); }
 
 void test_datatypes(void)
 {

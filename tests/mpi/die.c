@@ -14,7 +14,7 @@
 
 #define LENGTH	2000000
 
-static void end(void)
+static void end_process(void)
 {
 	fprintf(stderr, "rank %d of %d ends: %s\n", rank, ranks, options.mode);
 	if (!strcmp(options.mode, "kill"))
@@ -24,8 +24,8 @@ static void end(void)
 	_exit(3);
 }
 
-/* Everything that is under way when the end comes. */
-static void exchange(char *out, char *in, MPI_Request *requests)
+/* Posts all the messages that are in flight when the process ends. */
+static void exchange_messages(char *out, char *in, MPI_Request *requests)
 {
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 {
 	MPI_Request requests[4];
 	char *out, *in;
-	long round;
+	uint64_t round;
 
 	options.mode = "kill";
 	options.count = 20;
@@ -50,10 +50,10 @@ int main(int argc, char **argv)
 	in = allocate(LENGTH + 100);
 	memset(out, 1, LENGTH);
 	for (round = 0;; round++) {
-		exchange(out, in, requests);
+		exchange_messages(out, in, requests);
 		if (round == options.count && rank == ranks - 1)
-			end();
-		/* What comes back instead of data is no reason to stop. */
+			end_process();
+		/* Errors are ignored: the process is ended by MPI. */
 		MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 	}
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_displaced [--mode windows] [--count LENGTHS]: every call that sends with
- * every call that receives, with data that does not begin where the buffer
- * does.  Each byte is compared, those around the data too.  Persistent requests
- * are started again with other data.  "windows" adds one-sided communication.
+ * mpi_displaced [--mode windows] [--count LENGTHS]: combines every call that
+ * sends with every call that receives, with datatypes whose data does not begin
+ * at the address of the buffer.  Each byte is compared, including those around
+ * the data.  Persistent requests are started again with other data.  "windows"
+ * adds one-sided communication.
  */
 #include "common.h"
 
@@ -108,7 +109,7 @@ static make *const layouts[] = {
 
 #define LAYOUTS	((int)(sizeof(layouts) / sizeof(*layouts)))
 
-static size_t span(const struct layout *layout)
+static size_t layout_span(const struct layout *layout)
 {
 	return layout->length + layout->gap + 2 * MARGIN;
 }
@@ -122,7 +123,7 @@ static void layout_make(struct layout *layout, int kind, size_t length)
 	layouts[kind](layout);
 	if (layout->buffer)
 		layout->buffer = data_of(layout) + layout->origin;
-	memset(layout->memory, MARK, span(layout));
+	memset(layout->memory, MARK, layout_span(layout));
 	MUST(MPI_Type_commit(&layout->type));
 }
 
@@ -150,12 +151,13 @@ static const char *sending, *receiving;	/* for complaints */
 
 static void layout_verify(const struct layout *layout, uint64_t key)
 {
-	char *wanted = allocate(span(layout));
+	char *wanted = allocate(layout_span(layout));
 	size_t i;
 
-	memset(wanted, MARK, span(layout));
+	memset(wanted, MARK, layout_span(layout));
 	write_data(layout, wanted, key);
-	for (i = 0; memcmp(layout->memory, wanted, span(layout)) && i < span(layout); i++)
+	for (i = 0; memcmp(layout->memory, wanted,
+			   layout_span(layout)) && i < layout_span(layout); i++)
 		CHECK(layout->memory[i] == wanted[i],
 		      "byte %zd of %zu bytes %s, from %s to %s, start %llu",
 		      (ptrdiff_t)i - MARGIN, layout->length, layout->name, sending, receiving,
@@ -277,7 +279,10 @@ static bool is_possible(const struct send *send, const struct receive *receive)
 	return receive->post || !send->is_ready;
 }
 
-/* Of the lengths behind the first one, a third will do unless all are asked for. */
+/*
+ * Only a third of the combinations is tested with further lengths, unless
+ * --count asks for all lengths.
+ */
 static bool is_left_out(int send, int receive, int kind, size_t length)
 {
 	return length != lengths[0] && options.count < LENGTHS && (send + receive + kind) % 3;
@@ -373,7 +378,10 @@ static void each_with_each(size_t length)
 
 /* ---- buffered sends that overtake the receiver ------------------------------- */
 
-/* All starts come before the first receive: a buffered send is complete at once. */
+/*
+ * All sends start before the first receive, since buffered sends complete at
+ * once.
+ */
 #define AHEAD	3
 
 static void send_ahead(int kind, size_t length)
@@ -412,7 +420,7 @@ static void receive_behind(int kind, size_t length)
 	layout_free(&in);
 }
 
-static void overtake(size_t length)
+static void overtake_receive(size_t length)
 {
 	int kind;
 
@@ -476,7 +484,7 @@ static void all_of(size_t length)
 
 	MUST(MPI_Buffer_attach(attached, space));
 	each_with_each(length);
-	overtake(length);
+	overtake_receive(length);
 	MUST(MPI_Buffer_detach(&attached, &size));
 	free(attached);
 	if (options.mode)
@@ -485,7 +493,7 @@ static void all_of(size_t length)
 
 int main(int argc, char **argv)
 {
-	int i;
+	uint64_t i;
 
 	options.count = 2;
 	MPI_Init(&argc, &argv);

@@ -18,7 +18,8 @@
 static char *map_window(size_t length)
 {
 	int file = memfd_create("mpi_huge", 0);
-	char *start = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *start = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			   0);
 	size_t at;
 
 	CHECK(file >= 0 && !ftruncate(file, WINDOW) && start != MAP_FAILED);
@@ -38,7 +39,7 @@ static MPI_Datatype type_of(size_t length)
 	return type;
 }
 
-static void receive(char *memory, size_t length, MPI_Datatype type)
+static void receive_huge(char *memory, size_t length, MPI_Datatype type)
 {
 	MPI_Status status;
 	MPI_Count bytes;
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 		MUST(MPI_Send(memory, 4096, type, ranks - 1, 1, world));
 		say("%zu bytes in one message", length);
 	} else if (rank == ranks - 1) {
-		receive(memory, length, type);
+		receive_huge(memory, length, type);
 	}
 	MUST(MPI_Type_free(&type));
 	return finish();

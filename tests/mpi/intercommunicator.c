@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Two groups: ranks are those of the other one. */
+/* Intercommunicators: ranks are those of the remote group. */
 #include "common.h"
 #include "semantics.h"
 
@@ -8,7 +8,7 @@
 /* The lower half of the ranks and the upper one. */
 static bool is_upper(void) { return rank >= ranks / 2; }
 
-static void exchange(MPI_Comm inter)
+static void inter_exchange(MPI_Comm inter)
 {
 	int others, me, i, got;
 	MPI_Request *requests;
@@ -26,11 +26,11 @@ static void exchange(MPI_Comm inter)
 	}
 	MUST(MPI_Waitall(others, requests, MPI_STATUSES_IGNORE));
 	free(requests);
-	/* What comes next is not for these wildcards. */
+	/* Later messages must not match these wildcards. */
 	MUST(MPI_Barrier(control));
 }
 
-static void large(MPI_Comm inter)
+static void inter_large(MPI_Comm inter)
 {
 	char *buffer = allocate(500000);
 	int me;
@@ -47,7 +47,7 @@ static void large(MPI_Comm inter)
 	free(buffer);
 }
 
-static void collective(MPI_Comm inter)
+static void inter_collective(MPI_Comm inter)
 {
 	int sum = 0, i, wanted = 0;
 	int from = is_upper() ? 0 : ranks / 2, to = is_upper() ? ranks / 2 : ranks;
@@ -59,7 +59,7 @@ static void collective(MPI_Comm inter)
 	EQUAL(sum, wanted);
 }
 
-static void merged(MPI_Comm inter)
+static void inter_merged(MPI_Comm inter)
 {
 	MPI_Comm all;
 	int size, sum;
@@ -78,10 +78,10 @@ void test_intercommunicator(void)
 
 	MUST(MPI_Comm_split(world, is_upper(), rank, &half));
 	MUST(MPI_Intercomm_create(half, 0, world, is_upper() ? 0 : ranks / 2, 7, &inter));
-	exchange(inter);
-	large(inter);
-	collective(inter);
-	merged(inter);
+	inter_exchange(inter);
+	inter_large(inter);
+	inter_collective(inter);
+	inter_merged(inter);
 	MUST(MPI_Comm_free(&inter));
 	MUST(MPI_Comm_free(&half));
 }

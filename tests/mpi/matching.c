@@ -7,7 +7,7 @@
 
 #define LENGTH	1000
 
-/* What arrived must say where it comes from: its key is source and tag. */
+/* The contents of a message identify its source and tag. */
 static uint64_t key_of(int source, int tag)
 {
 	return (uint64_t)source << 32 | (uint32_t)tag;
@@ -21,7 +21,7 @@ static void send_keyed(int to, int tag)
 	MUST(MPI_Send(buffer, LENGTH, MPI_BYTE, to, tag, world));
 }
 
-static void take(int source, int tag, MPI_Status *status)
+static void receive_from(int source, int tag, MPI_Status *status)
 {
 	char buffer[LENGTH];
 	int count;
@@ -41,18 +41,18 @@ static void take_all(void)
 	int source, tags_seen = 0, sources_seen = 0, i;
 
 	for (source = ranks - 1; source > 0; source--)
-		take(source, 2, &status);
+		receive_from(source, 2, &status);
 	for (i = 1; i < ranks; i++) {
-		take(MPI_ANY_SOURCE, 3, &status);
+		receive_from(MPI_ANY_SOURCE, 3, &status);
 		sources_seen += status.MPI_SOURCE;
 	}
 	EQUAL(sources_seen, ranks * (ranks - 1) / 2);
 	for (source = 1; source < ranks; source++) {
-		take(source, MPI_ANY_TAG, &status);
+		receive_from(source, MPI_ANY_TAG, &status);
 		EQUAL(status.MPI_TAG, 1);
 	}
 	for (i = 1; i < 2 * ranks - 1; i++) {
-		take(MPI_ANY_SOURCE, MPI_ANY_TAG, &status);
+		receive_from(MPI_ANY_SOURCE, MPI_ANY_TAG, &status);
 		tags_seen += status.MPI_TAG;
 	}
 	EQUAL(tags_seen, (ranks - 1) * (4 + 5));
@@ -80,7 +80,8 @@ static void posted_first(int peer)
 	int i;
 
 	for (i = 0; i < 5; i++)
-		MUST(MPI_Irecv(buffers[i], LENGTH, MPI_BYTE, i % 2 ? MPI_ANY_SOURCE : peer, wanted[i],
+		MUST(MPI_Irecv(buffers[i], LENGTH, MPI_BYTE, i % 2 ? MPI_ANY_SOURCE : peer,
+			       wanted[i],
 			       world, &requests[i]));
 	meet(peer);
 	MUST(MPI_Waitall(5, requests, statuses));
@@ -101,7 +102,7 @@ static void posted_second(int peer)
 		send_keyed(peer, tags[i]);
 }
 
-/* The largest tag, and those beside it; 0 is a tag like others. */
+/* The largest tag; messages use it, the one below it, and 0. */
 static int tag_limit(void)
 {
 	int *limit, flag;
@@ -115,9 +116,9 @@ static void limits_first(int peer)
 {
 	MPI_Status status;
 
-	take(peer, 0, &status);
-	take(peer, tag_limit() - 1, &status);
-	take(peer, tag_limit(), &status);
+	receive_from(peer, 0, &status);
+	receive_from(peer, tag_limit() - 1, &status);
+	receive_from(peer, tag_limit(), &status);
 }
 
 static void limits_second(int peer)
@@ -127,7 +128,7 @@ static void limits_second(int peer)
 	send_keyed(peer, 0);
 }
 
-/* Wildcards do not take the messages that collectives are made of. */
+/* Wildcards do not match the messages of collectives. */
 static void not_of_collectives(void)
 {
 	MPI_Request request = MPI_REQUEST_NULL;

@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-/* Not done before it is matched, however short. */
+/*
+ * A synchronous send does not complete before it is matched, however short it
+ * is.
+ */
 static void synchronous_first(int peer)
 {
 	void *buffer;
@@ -37,7 +40,7 @@ static void synchronous_second(int peer)
 	}
 }
 
-/* The receiver says when it is ready. */
+/* The ready send starts after the receiver has posted its receive. */
 static void ready_first(int peer)
 {
 	MPI_Request request;
@@ -74,7 +77,10 @@ static void ready_second(int peer)
 	}
 }
 
-/* Done before anybody receives it, however long: its bytes are the sender's again. */
+/*
+ * A buffered send completes before it is received, however long it is, and
+ * its buffer can be reused.
+ */
 static void buffered_first(int peer)
 {
 	size_t space = 2 * (sizes[size_count - 1] + MPI_BSEND_OVERHEAD);
@@ -112,7 +118,7 @@ static void buffered_second(int peer)
 	}
 }
 
-/* More than fits is refused. */
+/* A message larger than the attached buffer is an error. */
 static void no_room(void)
 {
 	size_t space = MPI_BSEND_OVERHEAD + 100;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages that are taken out of the queue before they are received. */
+/*
+ * Matched probes: messages that are removed from the queue before they are
+ * received.
+ */
 #include "common.h"
 #include "semantics.h"
 
@@ -42,8 +45,11 @@ static void receive_message(MPI_Message *message, int source, size_t length, uin
 	free(buffer);
 }
 
-/* Nobody else can see or receive it. */
-static void hidden(int source, int tag)
+/*
+ * A message that was matched by a probe is invisible to other probes and
+ * receives.
+ */
+static void message_is_hidden(int source, int tag)
 {
 	MPI_Message message;
 	int flag;
@@ -62,9 +68,10 @@ static void each_size_first(int peer)
 
 	for (i = 0; i < size_count; i++) {
 		meet(peer);
-		take_message(i % 3 ? peer : MPI_ANY_SOURCE, i % 4 ? i : MPI_ANY_TAG, i % 2, &message,
+		take_message(i % 3 ? peer : MPI_ANY_SOURCE, i % 4 ? i : MPI_ANY_TAG, i % 2,
+			     &message,
 			     sizes[i]);
-		hidden(peer, i);
+		message_is_hidden(peer, i);
 		receive_message(&message, peer, sizes[i], i, i / 2 % 2);
 	}
 }
@@ -79,7 +86,7 @@ static void each_size_second(int peer)
 	}
 }
 
-/* Held ones are received in any order, after and between others. */
+/* Matched messages are received in any order, after and between others. */
 static void held_first(int peer)
 {
 	static const int lengths[] = { 10, 5000, 200000 };
@@ -115,8 +122,8 @@ static void held_second(int peer)
 		free(buffers[i]);
 }
 
-/* A synchronous send is matched by the probe already, or by the receive at last. */
-static void synchronous_first(int peer)
+/* A synchronous send completes at the matched probe or at the receive. */
+static void mprobe_synchronous_first(int peer)
 {
 	MPI_Message message;
 
@@ -126,7 +133,7 @@ static void synchronous_first(int peer)
 	receive_message(&message, peer, 0, 2, true);
 }
 
-static void synchronous_second(int peer)
+static void mprobe_synchronous_second(int peer)
 {
 	char buffer[100];
 
@@ -135,7 +142,7 @@ static void synchronous_second(int peer)
 	MUST(MPI_Ssend(NULL, 0, MPI_BYTE, peer, 2, world));
 }
 
-/* Too short a buffer is an error, and the message is gone. */
+/* A buffer that is too short is an error, and the message is consumed. */
 static void truncated_first(int peer)
 {
 	MPI_Message message;
@@ -144,7 +151,7 @@ static void truncated_first(int peer)
 	take_message(peer, 3, true, &message, 100);
 	RETURNS(MPI_Mrecv(buffer, sizeof(buffer), MPI_BYTE, &message, MPI_STATUS_IGNORE),
 		MPI_ERR_TRUNCATE);
-	hidden(peer, 3);
+	message_is_hidden(peer, 3);
 }
 
 static void truncated_second(int peer)
@@ -156,6 +163,6 @@ void test_mprobe(void)
 {
 	for_pairs(each_size_first, each_size_second);
 	for_pairs(held_first, held_second);
-	for_pairs(synchronous_first, synchronous_second);
+	for_pairs(mprobe_synchronous_first, mprobe_synchronous_second);
 	for_pairs(truncated_first, truncated_second);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* MPI_PROC_NULL takes everything and gives nothing; what is not there is an error. */
+/*
+ * MPI_PROC_NULL accepts all sends and completes all receives as empty; ranks
+ * that do not exist are errors.
+ */
 #include "common.h"
 #include "semantics.h"
 

@@ -25,7 +25,8 @@ static void send_all(int peer)
 		buffers[i] = allocate(length);
 		fill(buffers[i], length, i, 0);
 		if (i % 5 == 4)
-			MUST(MPI_Issend(buffers[i], length, MPI_BYTE, peer, 1, world, &requests[i]));
+			MUST(MPI_Issend(buffers[i], length, MPI_BYTE, peer, 1, world,
+					&requests[i]));
 		else
 			MUST(MPI_Isend(buffers[i], length, MPI_BYTE, peer, 1, world, &requests[i]));
 	}
@@ -34,7 +35,7 @@ static void send_all(int peer)
 		free(buffers[i]);
 }
 
-static void check(int i, const void *buffer, MPI_Status *status)
+static void check_order(int i, const void *buffer, MPI_Status *status)
 {
 	int count;
 
@@ -59,12 +60,12 @@ static void receive_posted(int peer)
 	meet(peer);
 	MUST(MPI_Waitall(COUNT, requests, statuses));
 	for (i = 0; i < COUNT; i++) {
-		check(i, buffers[i], &statuses[i]);
+		check_order(i, buffers[i], &statuses[i]);
 		free(buffers[i]);
 	}
 }
 
-/* One by one, most of them unexpected. */
+/* Receives the messages one by one, most of them unexpected. */
 static void receive_late(int peer)
 {
 	char *buffer = allocate(1000000);
@@ -76,12 +77,12 @@ static void receive_late(int peer)
 	for (i = 0; i < COUNT; i++) {
 		MUST(MPI_Recv(buffer, 1000000, MPI_BYTE, i % 2 ? peer : MPI_ANY_SOURCE,
 			      i % 4 ? MPI_ANY_TAG : 1, world, &status));
-		check(i, buffer, &status);
+		check_order(i, buffer, &status);
 	}
 	free(buffer);
 }
 
-/* Two tags, taken in the other order: each is still in order by itself. */
+/* Messages of two tags, received in the other order: each tag is in order. */
 static void send_tags(int peer)
 {
 	MPI_Request requests[2 * COUNT];
@@ -109,7 +110,8 @@ static void receive_tags(int peer)
 		for (i = 0; i < COUNT; i++) {
 			size_t length = lengths[i % LENGTHS] / 4;
 
-			MUST(MPI_Recv(buffer, length, MPI_BYTE, peer, tag, world, MPI_STATUS_IGNORE));
+			MUST(MPI_Recv(buffer, length, MPI_BYTE, peer, tag, world,
+				      MPI_STATUS_IGNORE));
 			verify(buffer, length, 2 * i + tag);
 		}
 	free(buffer);

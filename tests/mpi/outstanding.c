@@ -8,7 +8,7 @@
 #define SMALL	1200	/* of each process, altogether */
 #define LENGTH	700
 
-static void run(int per_peer, size_t length)
+static void post_many(int per_peer, size_t length)
 {
 	int count = per_peer * ranks, i;
 	MPI_Request *requests = allocate(2 * count * sizeof(*requests));
@@ -30,7 +30,7 @@ static void run(int per_peer, size_t length)
 	free(out);
 }
 
-/* Nobody receives for a while. */
+/* No receive is posted for a while. */
 static void unexpected_first(int peer)
 {
 	int i;
@@ -57,7 +57,7 @@ static void unexpected_second(int peer)
 
 void test_outstanding(void)
 {
-	run(SMALL / ranks, LENGTH);
-	run(64 / ranks + 1, 100000);
+	post_many(SMALL / ranks, LENGTH);
+	post_many(64 / ranks + 1, 100000);
 	for_pairs(unexpected_first, unexpected_second);
 }

@@ -16,7 +16,7 @@ static const size_t lengths[] = { 0, 100, 50000, 300000 };
 
 #define LENGTHS	((int)(sizeof(lengths) / sizeof(*lengths)))
 
-static uint64_t key(int mode, int round)
+static uint64_t round_key(int mode, int round)
 {
 	return mode * 100 + round;
 }
@@ -41,12 +41,13 @@ static void send_rounds(int peer, size_t length)
 
 	for (mode = 0; mode < MODES; mode++) {
 		buffers[mode] = allocate(length);
-		MUST(makers[mode](buffers[mode], length, MPI_BYTE, peer, mode, world, &requests[mode]));
+		MUST(makers[mode](buffers[mode], length, MPI_BYTE, peer, mode, world,
+				  &requests[mode]));
 		is_inactive(&requests[mode]);
 	}
 	for (round = 0; round < ROUNDS; round++) {
 		for (mode = 0; mode < MODES; mode++)
-			fill(buffers[mode], length, key(mode, round), 0);
+			fill(buffers[mode], length, round_key(mode, round), 0);
 		meet(peer);
 		if (round % 2)
 			MUST(MPI_Startall(MODES, requests));
@@ -70,7 +71,8 @@ static void receive_rounds(int peer, size_t length)
 
 	for (mode = 0; mode < MODES; mode++) {
 		buffers[mode] = allocate(length);
-		MUST(MPI_Recv_init(buffers[mode], length, MPI_BYTE, mode % 2 ? MPI_ANY_SOURCE : peer,
+		MUST(MPI_Recv_init(buffers[mode], length, MPI_BYTE,
+				   mode % 2 ? MPI_ANY_SOURCE : peer,
 				   mode, world, &requests[mode]));
 		is_inactive(&requests[mode]);
 	}
@@ -82,7 +84,7 @@ static void receive_rounds(int peer, size_t length)
 			EQUAL(statuses[mode].MPI_SOURCE, peer);
 			MPI_Get_count(&statuses[mode], MPI_BYTE, &count);
 			EQUAL(count, length);
-			verify(buffers[mode], length, key(mode, round));
+			verify(buffers[mode], length, round_key(mode, round));
 		}
 	}
 	for (mode = 0; mode < MODES; mode++) {
@@ -91,7 +93,7 @@ static void receive_rounds(int peer, size_t length)
 	}
 }
 
-static void sender(int peer)
+static void persistent_sender(int peer)
 {
 	int i;
 
@@ -99,7 +101,7 @@ static void sender(int peer)
 		send_rounds(peer, lengths[i]);
 }
 
-static void receiver(int peer)
+static void persistent_receiver(int peer)
 {
 	int i;
 
@@ -114,8 +116,8 @@ void test_persistent(void)
 	int length;
 
 	MUST(MPI_Buffer_attach(attached, space));
-	for_pairs(sender, receiver);
-	for_pairs(receiver, sender);
+	for_pairs(persistent_sender, persistent_receiver);
+	for_pairs(persistent_receiver, persistent_sender);
 	MUST(MPI_Buffer_detach(&attached, &length));
 	free(attached);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looking at a message before it is received. */
+/* Probing for messages before they are received. */
 #include "common.h"
 #include "semantics.h"
 
 #include <stdlib.h>
 
-static void look(int source, int tag, size_t length, bool block)
+static void probe_and_receive(int source, int tag, size_t length, bool block)
 {
 	MPI_Status status;
 	int flag = block, count;
@@ -28,7 +28,7 @@ static void nothing_like(int source, int tag)
 	CHECK(!flag);
 }
 
-/* Looked at in every way, it is still there, and it is the same. */
+/* Probing in every way leaves the message in the queue. */
 static void look_first(int peer)
 {
 	int i;
@@ -36,10 +36,10 @@ static void look_first(int peer)
 	nothing_like(MPI_ANY_SOURCE, MPI_ANY_TAG);
 	meet(peer);
 	for (i = 0; i < size_count; i++) {
-		look(peer, i, sizes[i], i % 2);
-		look(MPI_ANY_SOURCE, i, sizes[i], true);
-		look(peer, MPI_ANY_TAG, sizes[i], false);
-		look(MPI_ANY_SOURCE, MPI_ANY_TAG, sizes[i], true);
+		probe_and_receive(peer, i, sizes[i], i % 2);
+		probe_and_receive(MPI_ANY_SOURCE, i, sizes[i], true);
+		probe_and_receive(peer, MPI_ANY_TAG, sizes[i], false);
+		probe_and_receive(MPI_ANY_SOURCE, MPI_ANY_TAG, sizes[i], true);
 		nothing_like(peer, i + 1);
 		nothing_like(rank, i);
 		receive_pattern(peer, sizes[i], i);
@@ -58,16 +58,19 @@ static void look_second(int peer)
 	}
 }
 
-/* Of several the first one is seen, and the one that a receive then takes. */
+/*
+ * A probe reports the first of several messages, which is the one that a
+ * receive then matches.
+ */
 static void several_first(int peer)
 {
 	int i;
 
 	await_message(peer, 9);
-	look(MPI_ANY_SOURCE, MPI_ANY_TAG, 10, true);
-	look(peer, 5, 10, true);
+	probe_and_receive(MPI_ANY_SOURCE, MPI_ANY_TAG, 10, true);
+	probe_and_receive(peer, 5, 10, true);
 	for (i = 0; i < 4; i++) {
-		look(peer, 5, i % 2 ? 200000 : 10, true);
+		probe_and_receive(peer, 5, i % 2 ? 200000 : 10, true);
 		receive_pattern(peer, i % 2 ? 200000 : 10, 5);
 	}
 	receive_pattern(peer, 1, 9);

@@ -27,7 +27,7 @@ static void posted_or_not(size_t length, bool posted, MPI_Comm comm, int me)
 	free(to);
 }
 
-static void synchronous(void)
+static void self_synchronous(void)
 {
 	MPI_Request send;
 	int out = 5, in = 0;
@@ -39,7 +39,7 @@ static void synchronous(void)
 	EQUAL(in, 5);
 }
 
-static void exchange(void)
+static void self_exchange(void)
 {
 	int out = rank, in = -1, right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 	char *both = allocate(300000);
@@ -63,6 +63,6 @@ void test_self(void)
 		posted_or_not(sizes[i], false, world, rank);
 		posted_or_not(sizes[i], i % 2, MPI_COMM_SELF, 0);
 	}
-	synchronous();
-	exchange();
+	self_synchronous();
+	self_exchange();
 }

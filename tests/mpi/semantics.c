@@ -35,17 +35,17 @@ static void nothing_is_left(void)
 	CHECK(!flag, "a message is left over");
 }
 
-static void run(int test)
+static void run_test(int test)
 {
 	double begin = now();
 
-	test_name = tests[test].name;
+	name_test(tests[test].name);
 	MPI_Comm_free(&world);
 	MUST(MPI_Comm_dup(MPI_COMM_WORLD, &world));
 	tests[test].run();
 	nothing_is_left();
-	say("%-18s ok, %.1f s", test_name, now() - begin);
-	test_name = "";
+	say("%-18s ok, %.1f s", tests[test].name, now() - begin);
+	name_test("");
 }
 
 int main(int argc, char **argv)
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	for (test = 0; test < TEST_COUNT; test++) {
 		if (!is_chosen(tests[test].name, argv + first))
 			continue;
-		run(test);
+		run_test(test);
 		done++;
 	}
 	CHECK(done, "there is no such test");

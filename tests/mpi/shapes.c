@@ -115,7 +115,8 @@ static void make_downwards(struct shape *shape, size_t bytes)
 	size_t block = 16, count = bytes / block, i;
 
 	shape->name = "downwards";
-	MUST(MPI_Type_create_hvector(count, block, -(MPI_Aint)(block + 24), MPI_BYTE, &shape->type));
+	MUST(MPI_Type_create_hvector(count, block, -(MPI_Aint)(block + 24), MPI_BYTE,
+				     &shape->type));
 	expect_pieces(shape, count);
 	for (i = 0; i < count; i++)
 		add_piece(shape, -(ptrdiff_t)(i * (block + 24)), block);
@@ -232,7 +233,7 @@ void shape_free(struct shape *shape)
 
 /* ---- buffers --------------------------------------------------------------- */
 
-static size_t span(const struct shape *shape)
+static size_t shape_span(const struct shape *shape)
 {
 	return shape->high - shape->low + 2 * MARGIN;
 }
@@ -244,9 +245,9 @@ static ptrdiff_t origin_in(const struct shape *shape)
 
 char *shape_allocate(const struct shape *shape)
 {
-	char *start = allocate(span(shape));
+	char *start = allocate(shape_span(shape));
 
-	memset(start, MARK, span(shape));
+	memset(start, MARK, shape_span(shape));
 	return start + origin_in(shape);
 }
 
@@ -280,7 +281,7 @@ void shape_verify(const struct shape *shape, const char *origin, uint64_t key, s
 		fill(wanted + shape->pieces[i].at, part, key, offset);
 		offset += part;
 	}
-	for (i = 0; memcmp(got, start, span(shape)) && i < span(shape); i++)
+	for (i = 0; memcmp(got, start, shape_span(shape)) && i < shape_span(shape); i++)
 		CHECK(got[i] == start[i], "byte %zd from the origin of %s (%zu bytes)",
 		      (ptrdiff_t)i - origin_in(shape), shape->name, shape->bytes);
 	shape_release(shape, wanted);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Datatypes with gaps, each with a list of where its bytes lie that was made
- * without MPI: what MPI makes of the type is checked against it.
+ * Datatypes with gaps. Each has a list of the positions of its bytes that was
+ * made without MPI, with which the transfers are compared.
  */
 #ifndef TESTS_MPI_SHAPES_H
 #define TESTS_MPI_SHAPES_H
@@ -31,9 +31,12 @@ void shape_free(struct shape *shape);
 /* A buffer for one, with a margin; what does not belong to a piece is marked. */
 char *shape_allocate(const struct shape *shape);	/* its origin */
 void shape_release(const struct shape *shape, char *origin);
-/* The pieces hold the sequence of `key`. */
+/* Fills the pieces with the sequence of `key`. */
 void shape_fill(const struct shape *shape, char *origin, uint64_t key);
-/* They do for the first `length` bytes, and nothing else has changed. */
+/*
+ * Checks the first `length` bytes of the pieces, and that nothing else has
+ * changed.
+ */
 void shape_verify(const struct shape *shape, const char *origin, uint64_t key, size_t length);
 
 #endif

@@ -29,7 +29,7 @@ static size_t random_length(struct random *random)
 }
 
 /* Every process draws the same. */
-static void draw(struct message *message, struct random *random, int index, int round)
+static void draw_message(struct message *message, struct random *random, int index, int round)
 {
 	message->from = random_below(random, ranks);
 	message->to = random_below(random, ranks);
@@ -50,10 +50,12 @@ static void send_message(struct message *message)
 	message->memory = shape_allocate(&message->shape);
 	shape_fill(&message->shape, message->memory, message->key);
 	if (message->mode == 2)
-		MUST(MPI_Issend(message->memory, message->shape.count, message->shape.type, message->to,
+		MUST(MPI_Issend(message->memory, message->shape.count, message->shape.type,
+				message->to,
 				message->tag, world, &message->request));
 	else
-		MUST(MPI_Isend(message->memory, message->shape.count, message->shape.type, message->to,
+		MUST(MPI_Isend(message->memory, message->shape.count, message->shape.type,
+			       message->to,
 			       message->tag, world, &message->request));
 }
 
@@ -80,8 +82,8 @@ static void done_with(struct message *message)
 	shape_free(&message->shape);
 }
 
-static void play(struct message *sends, struct message *receives, struct random *random,
-		 bool receive_first)
+static void play_round(struct message *sends, struct message *receives, struct random *random,
+		       bool receive_first)
 {
 	MPI_Request requests[2 * PER_ROUND];
 	int i;
@@ -109,10 +111,10 @@ static void run_round(int round, struct random *random)
 	int i, mine = random_next(random) % 3;
 
 	for (i = 0; i < PER_ROUND; i++) {
-		draw(&sends[i], random, i, round);
+		draw_message(&sends[i], random, i, round);
 		receives[i] = sends[i];
 	}
-	play(sends, receives, random, mine == 0 || (mine == 1 && rank % 2));
+	play_round(sends, receives, random, mine == 0 || (mine == 1 && rank % 2));
 	for (i = 0; i < PER_ROUND; i++) {
 		if (receives[i].to == rank)
 			shape_verify(&receives[i].shape, receives[i].memory, receives[i].key,
@@ -125,7 +127,7 @@ static void run_round(int round, struct random *random)
 int main(int argc, char **argv)
 {
 	struct random random;
-	int round;
+	uint64_t round;
 
 	options.count = 50;
 	MPI_Init(&argc, &argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_spawn: processes that were not there at the beginning. Half of the job
- * connects to the other half; then two more are started.
+ * mpi_spawn: dynamic processes. One half of the job connects to the other
+ * half; then two more processes are started.
  */
 #include "common.h"
 
@@ -11,7 +11,7 @@
 #define LENGTH		300000
 
 /* Between the two sides of an intercommunicator, both ways. */
-static void exchange(MPI_Comm inter, int mine, int theirs)
+static void exchange_groups(MPI_Comm inter, int mine, int theirs)
 {
 	char *out = allocate(LENGTH), *in = allocate(LENGTH);
 	int others, i, me, flag;
@@ -45,7 +45,7 @@ static void connect_halves(void)
 		MUST(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &inter));
 	else
 		MUST(MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &inter));
-	exchange(inter, upper ? 200 : 100, upper ? 100 : 200);
+	exchange_groups(inter, upper ? 200 : 100, upper ? 100 : 200);
 	MUST(MPI_Comm_disconnect(&inter));
 	if (!rank)
 		MUST(MPI_Close_port(port));
@@ -61,7 +61,7 @@ static void start_children(const char *program)
 			    errors));
 	for (i = 0; i < CHILDREN; i++)
 		EQUAL(errors[i], MPI_SUCCESS);
-	exchange(children, 300, 400);
+	exchange_groups(children, 300, 400);
 	MUST(MPI_Intercomm_merge(children, 0, &all));
 	MUST(MPI_Allreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, all));
 	EQUAL(sum, ranks + CHILDREN);
@@ -75,7 +75,7 @@ static int be_child(MPI_Comm parent)
 	int sum = 0;
 
 	MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
-	exchange(parent, 400, 300);
+	exchange_groups(parent, 400, 300);
 	MUST(MPI_Intercomm_merge(parent, 1, &all));
 	MUST(MPI_Allreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, all));
 	MUST(MPI_Comm_free(&all));
@@ -96,10 +96,10 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return 0;
 	}
-	test_name = "connect";
+	name_test("connect");
 	connect_halves();
 	say("connect            ok");
-	test_name = "spawn";
+	name_test("spawn");
 	start_children(argv[0]);
 	say("spawn              ok");
 	return finish();

@@ -68,7 +68,7 @@ static void by_wait(int peer, MPI_Status *status)
 	MUST(MPI_Wait(&request, status));
 }
 
-static void by_test(int peer, MPI_Status *status)
+static void status_by_test(int peer, MPI_Status *status)
 {
 	MPI_Request request;
 	int flag = 0;
@@ -78,7 +78,7 @@ static void by_test(int peer, MPI_Status *status)
 		MUST(MPI_Test(&request, &flag, status));
 }
 
-static void by_waitany(int peer, MPI_Status *status)
+static void status_by_waitany(int peer, MPI_Status *status)
 {
 	MPI_Request request;
 	int index;
@@ -87,7 +87,7 @@ static void by_waitany(int peer, MPI_Status *status)
 	MUST(MPI_Waitany(1, &request, &index, status));
 }
 
-static void by_testany(int peer, MPI_Status *status)
+static void status_by_testany(int peer, MPI_Status *status)
 {
 	MPI_Request request;
 	int index, flag = 0;
@@ -108,20 +108,20 @@ static void by_get_status(int peer, MPI_Status *status)
 	MUST(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-/* Not even an error is put there: the call returns it. */
+/* Not even an error is stored there, since the call returns it. */
 static void by_truncated(int peer, MPI_Status *status)
 {
 	RETURNS(MPI_Recv(buffer, LENGTH / 2, MPI_BYTE, peer, 1, world, status), MPI_ERR_TRUNCATE);
 }
 
 static call *const calls[] = {
-	by_probe, by_iprobe, by_mrecv, by_imrecv, by_recv, by_sendrecv, by_wait, by_test,
-	by_waitany, by_testany, by_get_status, by_truncated,
+	by_probe, by_iprobe, by_mrecv, by_imrecv, by_recv, by_sendrecv, by_wait, status_by_test,
+	status_by_waitany, status_by_testany, by_get_status, by_truncated,
 };
 
 #define CALLS	((int)(sizeof(calls) / sizeof(*calls)))
 
-static void first(int peer)
+static void status_first(int peer)
 {
 	MPI_Status status;
 	int i;
@@ -135,7 +135,7 @@ static void first(int peer)
 	}
 }
 
-static void second(int peer)
+static void status_second(int peer)
 {
 	int i;
 
@@ -145,5 +145,5 @@ static void second(int peer)
 
 void test_status(void)
 {
-	for_pairs(first, second);
+	for_pairs(status_first, status_second);
 }

@@ -13,7 +13,7 @@
 struct worker {
 	pthread_t thread;
 	int number;
-	MPI_Comm comm;		/* all workers' or this one's own */
+	MPI_Comm comm;		/* shared by all workers, or this worker's own */
 	struct random random;
 };
 
@@ -49,18 +49,20 @@ static void receive_one(struct worker *worker, void *buffer, size_t length, int 
 		MUST(MPI_Mprobe(left, worker->number, worker->comm, &message, &status));
 		MUST(MPI_Mrecv(buffer, length, MPI_BYTE, &message, &status));
 	} else {
-		MUST(MPI_Recv(buffer, length, MPI_BYTE, left, worker->number, worker->comm, &status));
+		MUST(MPI_Recv(buffer, length, MPI_BYTE, left, worker->number, worker->comm,
+			      &status));
 	}
 	MPI_Get_count(&status, MPI_BYTE, &count);
 	EQUAL(count, length);
 	verify(buffer, length, key_of(left, worker->number, round));
 }
 
-/* All processes draw the same lengths. */
-static void *work(void *argument)
+/* A thread of each process. All processes draw the same lengths. */
+static void *worker_run(void *argument)
 {
 	struct worker *worker = argument;
-	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, round;
+	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+	uint64_t round;
 
 	for (round = 0; round < options.count; round++) {
 		size_t length = length_at(worker);
@@ -69,9 +71,11 @@ static void *work(void *argument)
 
 		fill(out, length, key_of(rank, worker->number, round), 0);
 		if (round % 5 == 4)
-			MUST(MPI_Issend(out, length, MPI_BYTE, right, worker->number, worker->comm, &send));
+			MUST(MPI_Issend(out, length, MPI_BYTE, right, worker->number, worker->comm,
+					&send));
 		else
-			MUST(MPI_Isend(out, length, MPI_BYTE, right, worker->number, worker->comm, &send));
+			MUST(MPI_Isend(out, length, MPI_BYTE, right, worker->number, worker->comm,
+				       &send));
 		receive_one(worker, in, length, left, round);
 		wait_somehow(&send, MPI_STATUS_IGNORE, round);
 		if (round % 16 == 0 && worker->comm != world)
@@ -82,7 +86,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void run(bool own_communicators)
+static void run_workers(bool own_communicators)
 {
 	struct worker workers[THREADS];
 	int i;
@@ -95,7 +99,7 @@ static void run(bool own_communicators)
 			MUST(MPI_Comm_dup(world, &workers[i].comm));
 	}
 	for (i = 0; i < THREADS; i++)
-		CHECK(!pthread_create(&workers[i].thread, NULL, work, &workers[i]));
+		CHECK(!pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]));
 	for (i = 0; i < THREADS; i++)
 		pthread_join(workers[i].thread, NULL);
 	for (i = 0; i < THREADS; i++)
@@ -113,7 +117,7 @@ int main(int argc, char **argv)
 	start();
 	EQUAL(provided, MPI_THREAD_MULTIPLE);
 	say("seed %llu", (unsigned long long)options.seed);
-	run(false);
-	run(true);
+	run_workers(false);
+	run_workers(true);
 	return finish();
 }

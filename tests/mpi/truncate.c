@@ -8,8 +8,9 @@
 #define GUARD	64
 
 /*
- * What fits is right or is not delivered at all, what is behind it is untouched, and the sender does not
- * care. Open MPI 4.1's ob1 writes all of a long message.
+ * The part that fits is delivered correctly or not at all, the memory behind the
+ * buffer is not written, and the send succeeds. Open MPI 4.1's ob1 writes all of
+ * a long message.
  */
 static void too_long(int peer, size_t length, size_t room, bool unexpected, bool strided)
 {
@@ -70,7 +71,8 @@ static void long_second(int peer)
 		for (i = 0; i < LONGS; i++) {
 			if (way % 2 == 0)
 				meet(peer);
-			MUST(MPI_Isend(buffer, longs[i].length, MPI_BYTE, peer, 1, world, &request));
+			MUST(MPI_Isend(buffer, longs[i].length, MPI_BYTE, peer, 1, world,
+				       &request));
 			if (way % 2)
 				meet(peer);
 			MUST(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -79,7 +81,7 @@ static void long_second(int peer)
 	send_pattern(peer, 100, 2);
 }
 
-/* Several bytes of room more than there are. */
+/* The buffer is longer than the message. */
 static void short_first(int peer)
 {
 	MPI_Status status;
@@ -95,7 +97,8 @@ static void short_first(int peer)
 		MPI_Get_count(&status, MPI_BYTE, &count);
 		EQUAL(count, sizes[i]);
 		verify(buffer, sizes[i], 3);
-		EQUAL(differs_at(buffer + sizes[i], room - sizes[i], 77, sizes[i]), room - sizes[i]);
+		EQUAL(differs_at(buffer + sizes[i], room - sizes[i], 77, sizes[i]),
+		      room - sizes[i]);
 		free(buffer);
 	}
 }
@@ -108,7 +111,7 @@ static void short_second(int peer)
 		send_pattern(peer, sizes[i], 3);
 }
 
-/* Of several only the one that is too long is in error. */
+/* Of several messages, only the one that is too long causes an error. */
 static void among_first(int peer)
 {
 	char buffers[3][100];

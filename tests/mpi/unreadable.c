@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_unreadable: the memory that a rank sends from cannot be read, all of it
- * or its last page.  Both sides are told by an error, and the next message
- * arrives.  Each rank of the first half sends to one of the second half, all in
- * another mode of memory (OMX_MEMORY).
+ * mpi_unreadable: a rank sends from memory that cannot be read, all of it or its
+ * last page.  Both sides must get an error, and the next message must arrive.
+ * Each rank of the first half sends to one of the second half; the pairs use
+ * different memory modes (OMX_MEMORY).
  */
 #include "common.h"
 
@@ -20,7 +20,10 @@ static const size_t lengths[] = { 64, 20000, 1048576 };
 
 #define LENGTHS	((int)(sizeof(lengths) / sizeof(*lengths)))
 
-/* Before there is a library to ask which rank this is. */
+/*
+ * The mode must be set before MPI_Init(), hence the rank is read from the
+ * environment.
+ */
 static void choose_mode(void)
 {
 	const char *number = getenv("OMPI_COMM_WORLD_RANK");
@@ -96,7 +99,7 @@ static void receive_one(int peer, size_t length, bool all, bool early)
 	receive_pattern(peer, length, 2);
 }
 
-static void exchange(int peer, bool sends)
+static void exchange_lengths(int peer, bool sends)
 {
 	int i, way;
 
@@ -121,6 +124,6 @@ int main(int argc, char **argv)
 	read_options(argc, argv);
 	start();
 	EQUAL(ranks, 2 * MODES);
-	exchange((rank + MODES) % ranks, rank < MODES);
+	exchange_lengths((rank + MODES) % ranks, rank < MODES);
 	return finish();
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static void receive(int from, long round)
+static void receive_message(int from, uint64_t round)
 {
 	char *in = allocate(options.length);
 
@@ -19,7 +19,7 @@ static void receive(int from, long round)
 
 int main(int argc, char **argv)
 {
-	long round;
+	uint64_t round;
 	char *out;
 	int half, partner;
 
@@ -36,10 +36,11 @@ int main(int argc, char **argv)
 
 		fill(out, options.length, rank * 1000 + round, 0);
 		MUST(MPI_Isend(out, options.length, MPI_BYTE, partner, 1, world, &request));
-		receive(partner, round);
+		receive_message(partner, round);
 		MUST(MPI_Wait(&request, MPI_STATUS_IGNORE));
 	}
 	free(out);
-	say("%ld bytes each way", options.count * options.length * half);
+	say("%llu bytes each way",
+	    (unsigned long long)options.count * options.length * half);
 	return finish();
 }

@@ -13,14 +13,14 @@
 static int64_t *memory;
 static MPI_Win window;
 
-static void clear(void)
+static void clear_window(void)
 {
 	MUST(MPI_Barrier(world));
 	memset(memory, 0, ELEMENTS * ranks * sizeof(*memory));
 	MUST(MPI_Barrier(world));
 }
 
-static int64_t value(int from, int to, int i)
+static int64_t window_value(int from, int to, int i)
 {
 	return ((int64_t)from * 1000 + to) * ELEMENTS + i;
 }
@@ -30,7 +30,7 @@ static void put_all(int to, int64_t *out)
 	int i;
 
 	for (i = 0; i < ELEMENTS; i++)
-		out[i] = value(rank, to, i);
+		out[i] = window_value(rank, to, i);
 	MUST(MPI_Put(out, ELEMENTS, MPI_INT64_T, to, (MPI_Aint)rank * ELEMENTS, ELEMENTS,
 		     MPI_INT64_T, window));
 }
@@ -40,15 +40,16 @@ static void check_from(int from)
 	int i;
 
 	for (i = 0; i < ELEMENTS; i++)
-		EQUAL(memory[from * ELEMENTS + i], value(from, rank, i));
+		EQUAL(memory[from * ELEMENTS + i], window_value(from, rank, i));
 }
 
-static void fences(void)
+static void check_fences(void)
 {
-	int64_t *out = allocate(ranks * ELEMENTS * sizeof(*out)), *in = allocate(ELEMENTS * sizeof(*in));
+	int64_t *out = allocate(ranks * ELEMENTS * sizeof(*out));
+	int64_t *in = allocate(ELEMENTS * sizeof(*in));
 	int right = (rank + 1) % ranks, i;
 
-	clear();
+	clear_window();
 	MUST(MPI_Win_fence(0, window));
 	for (i = 0; i < ranks; i++)
 		put_all(i, out + (size_t)i * ELEMENTS);
@@ -58,17 +59,17 @@ static void fences(void)
 	MUST(MPI_Get(in, ELEMENTS, MPI_INT64_T, right, 0, ELEMENTS, MPI_INT64_T, window));
 	MUST(MPI_Win_fence(0, window));
 	for (i = 0; i < ELEMENTS; i++)
-		EQUAL(in[i], value(0, right, i));
+		EQUAL(in[i], window_value(0, right, i));
 	free(out);
 	free(in);
 }
 
-static void sums(void)
+static void check_sums(void)
 {
 	int64_t one = rank + 1;
 	int i;
 
-	clear();
+	clear_window();
 	MUST(MPI_Win_fence(0, window));
 	for (i = 0; i < 100; i++)
 		MUST(MPI_Accumulate(&one, 1, MPI_INT64_T, i % ranks, i, 1, MPI_INT64_T, MPI_SUM,
@@ -78,12 +79,12 @@ static void sums(void)
 		EQUAL(memory[i], i % ranks == rank ? ranks * (ranks + 1) / 2 : 0);
 }
 
-static void locks(void)
+static void check_locks(void)
 {
 	int64_t one = 1, before, *out = allocate(ELEMENTS * sizeof(*out));
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, i;
 
-	clear();
+	clear_window();
 	for (i = 0; i < 20; i++) {
 		MUST(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window));
 		MUST(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, window));
@@ -96,7 +97,7 @@ static void locks(void)
 		EQUAL(memory[0], 20 * ranks);
 		MUST(MPI_Win_unlock(0, window));
 	}
-	clear();
+	clear_window();
 	MUST(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, window));
 	put_all(right, out);
 	MUST(MPI_Win_unlock(right, window));
@@ -107,14 +108,17 @@ static void locks(void)
 	free(out);
 }
 
-/* Everybody exposes to its left neighbour and accesses its right one. */
-static void posts(void)
+/*
+ * Each rank exposes its window to its left neighbour and accesses that of its
+ * right one.
+ */
+static void check_posts(void)
 {
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 	int64_t *out = allocate(ELEMENTS * sizeof(*out));
 	MPI_Group all, from, to;
 
-	clear();
+	clear_window();
 	MUST(MPI_Comm_group(world, &all));
 	MUST(MPI_Group_incl(all, 1, &left, &from));
 	MUST(MPI_Group_incl(all, 1, &right, &to));
@@ -130,9 +134,9 @@ static void posts(void)
 	free(out);
 }
 
-static void run(const char *name, void (*test)(void))
+static void run_part(const char *name, void (*test)(void))
 {
-	test_name = name;
+	name_test(name);
 	test();
 	MUST(MPI_Barrier(world));
 	say("%-18s ok", name);
@@ -149,11 +153,11 @@ int main(int argc, char **argv)
 	memory = allocate(size);
 	MUST(MPI_Win_create(memory, size, sizeof(*memory), MPI_INFO_NULL, world, &window));
 	MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
-	run("fence", fences);
-	run("accumulate", sums);
-	run("lock", locks);
-	run("post and start", posts);
-	test_name = "";
+	run_part("fence", check_fences);
+	run_part("accumulate", check_sums);
+	run_part("lock", check_locks);
+	run_part("post and start", check_posts);
+	name_test("");
 	MUST(MPI_Win_free(&window));
 	free(memory);
 	return finish();

@@ -16,7 +16,7 @@ void mx_check_return(const char *file, int line, const char *call, mx_return_t g
 
 static void (*mx_server)(void), (*mx_client)(void);
 
-static void run(void (*side)(void))
+static void mx_play_side(void (*side)(void))
 {
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	FINE(mx_init());
@@ -24,21 +24,21 @@ static void run(void (*side)(void))
 	FINE(mx_finalize());
 }
 
-static void run_server(void)
+static void mx_run_server(void)
 {
-	run(mx_server);
+	mx_play_side(mx_server);
 }
 
-static void run_client(void)
+static void mx_run_client(void)
 {
-	run(mx_client);
+	mx_play_side(mx_client);
 }
 
 int mx_run_pair(int argc, char **argv, void (*server)(void), void (*client)(void))
 {
 	mx_server = server;
 	mx_client = client;
-	return run_sides(argc, argv, run_server, run_client);
+	return run_sides(argc, argv, mx_run_server, mx_run_client);
 }
 
 /* ---- endpoints ------------------------------------------------------------------ */
@@ -64,17 +64,22 @@ void mx_identity(mx_endpoint_t ep, uint64_t *nic, uint32_t *number)
 	FINE(mx_decompose_endpoint_addr(addr, nic, number));
 }
 
+static bool mx_try_connect(mx_endpoint_t ep, uint64_t nic, uint32_t number,
+			   mx_endpoint_addr_t *addr)
+{
+	mx_return_t ret = mx_connect(ep, nic, number, KEY, 2000, addr);
+
+	CHECK(ret == MX_SUCCESS || ret == MX_BAD_ENDPOINT_ID || ret == MX_TIMEOUT,
+	      "%s", mx_strerror(ret));
+	return ret == MX_SUCCESS;
+}
+
 mx_endpoint_addr_t mx_find(mx_endpoint_t ep, uint64_t nic, uint32_t number)
 {
-	double end = now() + PATIENCE / 1000;
 	mx_endpoint_addr_t addr;
-	mx_return_t ret;
 
-	while ((ret = mx_connect(ep, nic, number, KEY, 2000, &addr)) != MX_SUCCESS) {
-		CHECK(ret == MX_BAD_ENDPOINT_ID || ret == MX_TIMEOUT, "%s", mx_strerror(ret));
-		CHECK(now() < end, "nobody opens endpoint %u there", number);
-		sleep_ms(20);
-	}
+	AWAIT(mx_try_connect(ep, nic, number, &addr), PATIENCE_S, 20,
+	      "nobody opens endpoint %u there", number);
 	return addr;
 }
 
@@ -87,7 +92,7 @@ mx_endpoint_addr_t mx_self(mx_endpoint_t ep)
 	return mx_find(ep, nic, number);
 }
 
-static uint64_t peer_nic(mx_endpoint_t ep)
+static uint64_t mx_peer_nic(mx_endpoint_t ep)
 {
 	char name[MX_MAX_HOSTNAME_LEN];
 	uint32_t number;
@@ -113,7 +118,7 @@ mx_endpoint_t mx_meet_with(mx_endpoint_addr_t *peer, mx_param_t *params, uint32_
 		*peer = mx_receive(ep, NULL, 0, HELLO).source;
 		return ep;
 	}
-	*peer = mx_find(ep, peer_nic(ep), options.endpoint);
+	*peer = mx_find(ep, mx_peer_nic(ep), options.endpoint);
 	mx_send_sync(ep, *peer, NULL, 0, HELLO);
 	return ep;
 }

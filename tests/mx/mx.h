@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tests/api/common.h is for omx, with the calls of MX; checks, contents
- * and the two sides are those of it.
+ * What tests/harness/endpoints.h is for libomx, with the calls of MX.  Checks,
+ * contents and the two sides are those of the harness.
  */
 #ifndef TESTS_MX_H
 #define TESTS_MX_H
@@ -9,7 +9,7 @@
 #include <mx_extensions.h>
 #include <myriexpress.h>
 
-#include "common.h"
+#include "endpoints.h"
 
 #define GIVES(call, code) \
 	mx_check_return(__FILE__, __LINE__, #call, (call), (code))
@@ -32,25 +32,25 @@ mx_endpoint_addr_t mx_self(mx_endpoint_t ep);
 /* Opens this side's endpoint and finds the other one's. */
 mx_endpoint_t mx_meet_with(mx_endpoint_addr_t *peer, mx_param_t *params, uint32_t count);
 mx_endpoint_t mx_meet(mx_endpoint_addr_t *peer);
-/* Waits for the endpoint to be opened there. */
+/* Retries until the endpoint is open there. */
 mx_endpoint_addr_t mx_find(mx_endpoint_t ep, uint64_t nic, uint32_t number);
 /* Returns when the other side has called it as often. */
 void mx_barrier(mx_endpoint_t ep, mx_endpoint_addr_t peer);
-/* A last barrier, then closes. */
+/* Waits in a last barrier, then closes the endpoint. */
 void mx_part(mx_endpoint_t ep, mx_endpoint_addr_t peer);
 
 /* ---- requests --------------------------------------------------------------------- */
 
-/* Waits for the end of a request, which must be this. */
+/* Waits until a request completes, with this status code. */
 mx_status_t mx_finish(mx_endpoint_t ep, mx_request_t *request, mx_status_code_t code);
 
-/* One segment, which must live for the call only. */
+/* One segment, which need only exist during the call. */
 #define SEG(buffer, length)	(&(mx_segment_t){ (buffer), (length) })
 
 void mx_send_sync(mx_endpoint_t ep, mx_endpoint_addr_t to, void *buffer, uint32_t length,
 		  uint64_t match);
 mx_status_t mx_receive(mx_endpoint_t ep, void *buffer, uint32_t length, uint64_t match);
-/* `length` bytes that `match` stands for, received and verified. */
+/* Receives and verifies the first `length` bytes of the sequence `match`. */
 void mx_receive_pattern(mx_endpoint_t ep, uint32_t length, uint64_t match);
 
 static inline bool mx_same(mx_endpoint_addr_t a, mx_endpoint_addr_t b)

@@ -16,7 +16,7 @@
 static uint64_t nic;		/* of board 0 */
 static uint32_t board;
 
-static void numbers(void)
+static void check_numbers(void)
 {
 	uint32_t number = 77;
 	uint64_t other;
@@ -32,7 +32,7 @@ static void numbers(void)
 	EQUAL(number, 77);
 }
 
-static void names(void)
+static void check_names(void)
 {
 	char name[MX_MAX_HOSTNAME_LEN], again[MX_MAX_HOSTNAME_LEN];
 	uint64_t found;
@@ -74,7 +74,7 @@ static void text_about(mx_endpoint_t ep, mx_get_info_key_t key, const char *expe
 	CHECK(!strncmp(text, expected, 2) && !text[2], " %s", text);
 }
 
-/* Myricom's way: the board's number; and the endpoint's board. */
+/* As Myricom's library does, by the number of the board; also by endpoint. */
 static void about_board(mx_endpoint_t ep)
 {
 	char mac[20];
@@ -111,7 +111,7 @@ static void about_all(void)
 	EQUAL(number_about(NULL, MX_COPY_SEND_MAX), 65536);
 }
 
-static void counters(mx_endpoint_t ep)
+static void check_counters(mx_endpoint_t ep)
 {
 	uint32_t count = number_about(NULL, MX_COUNTERS_COUNT), i, sum = 0;
 	uint32_t *values = allocate(count * sizeof(*values));
@@ -135,7 +135,7 @@ static void counters(mx_endpoint_t ep)
 	free(values);
 }
 
-static void errors(void)
+static void check_errors(void)
 {
 	uint32_t number = 5, absent = 31;
 	mx_get_info_key_t key;
@@ -191,20 +191,20 @@ static void as_mpi_asks(void)
 	free(memory);
 }
 
-static void test(void)
+static void run_test(void)
 {
 	mx_endpoint_t ep;
 
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	FINE(mx_init());
-	numbers();
-	names();
+	check_numbers();
+	check_names();
 	ep = mx_open_any();
 	about_board(NULL);
 	about_board(ep);
 	about_all();
-	counters(ep);
-	errors();
+	check_counters(ep);
+	check_errors();
 	as_mpi_asks();
 	FINE(mx_close_endpoint(ep));
 	FINE(mx_finalize());
@@ -212,5 +212,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

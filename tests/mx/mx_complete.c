@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test, wait, test_any, wait_any, ipeek, peek, iprobe, probe: with nothing
- * there, with something there, with something that comes while they wait, and
- * woken up. A timeout of 0 is for ever.
+ * test, wait, test_any, wait_any, ipeek, peek, iprobe and probe: with nothing to
+ * report, with a completion or message, with one that arrives while they wait,
+ * and ended by mx_wakeup. A timeout of 0 means to wait for ever.
  */
 #include "mx.h"
 
@@ -13,13 +13,7 @@
 #define LATER	300		/* ms until the server does */
 
 /* Blocking calls with nothing to report return after their timeout, not before. */
-#define TAKES(ms, call) \
-	do { \
-		double start_ = now(), took_; \
-		FINE(call); \
-		took_ = now() - start_; \
-		CHECK(took_ >= (ms) * 0.9e-3 && took_ < (ms) * 1e-3 + 3, " %.3f s", took_); \
-	} while (0)
+#define TAKES(ms, call)	LASTS(ms, FINE(call))
 
 static void nothing_there(mx_endpoint_t ep)
 {
@@ -107,7 +101,7 @@ static void serve_three(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 
 /* ---- while they wait --------------------------------------------------------- */
 
-static void ask(mx_endpoint_t ep, mx_endpoint_addr_t peer, uint64_t match)
+static void ask_for_messages(mx_endpoint_t ep, mx_endpoint_addr_t peer, uint64_t match)
 {
 	mx_send_sync(ep, peer, &match, sizeof(match), READY);
 }
@@ -131,31 +125,31 @@ static void wait_for_it(mx_endpoint_t ep, mx_endpoint_addr_t peer, uint32_t time
 	uint32_t result;
 
 	FINE(mx_irecv(ep, SEG(buffer, 1000), 1, 21, EXACTLY, NULL, &request));
-	ask(ep, peer, 21);
+	ask_for_messages(ep, peer, 21);
 	TAKES(LATER / 2, mx_wait(ep, &request, timeout, &status, &result));
 	CHECK(result == 1 && !request && status.code == MX_STATUS_SUCCESS);
 	verify(buffer, sizeof(buffer), 21);
 
 	FINE(mx_irecv(ep, SEG(buffer, 1000), 1, 22, EXACTLY, NULL, &request));
-	ask(ep, peer, 22);
+	ask_for_messages(ep, peer, 22);
 	TAKES(LATER / 2, mx_wait_any(ep, timeout, 22, EXACTLY, &status, &result));
 	CHECK(result == 1 && status.code == MX_STATUS_SUCCESS);
 	verify(buffer, sizeof(buffer), 22);
 
 	FINE(mx_irecv(ep, SEG(buffer, 1000), 1, 23, EXACTLY, NULL, &request));
-	ask(ep, peer, 23);
+	ask_for_messages(ep, peer, 23);
 	TAKES(LATER / 2, mx_peek(ep, timeout, &first, &result));
 	CHECK(result == 1 && first == request);
 	mx_finish(ep, &request, MX_STATUS_SUCCESS);
 	verify(buffer, sizeof(buffer), 23);
 
-	ask(ep, peer, 24);
+	ask_for_messages(ep, peer, 24);
 	TAKES(LATER / 2, mx_probe(ep, timeout, 24, EXACTLY, &status, &result));
 	EQUAL(result, 1);
 	EQUAL(status.match_info, 24);
 	EQUAL(status.msg_length, 1000);
 	CHECK(mx_same(status.source, peer));
-	/* It remains to be received. */
+	/* A probe does not receive the message. */
 	FINE(mx_iprobe(ep, 0, CONTROL, &status, &result));
 	EQUAL(result, 1);
 	mx_receive_pattern(ep, 1000, 24);
@@ -174,7 +168,7 @@ static struct {
 	mx_return_t expected;
 } shared;
 
-static void *block(void *argument)
+static void *block_in_call(void *argument)
 {
 	mx_request_t request;
 	mx_status_t status;
@@ -211,7 +205,7 @@ static void block_all(mx_return_t expected, mx_return_t (*release)(mx_endpoint_t
 	shared.returned = 0;
 	shared.expected = expected;
 	for (call = 0; call < CALLS; call++)
-		CHECK(!pthread_create(&threads[call], NULL, block, (void *)call));
+		CHECK(!pthread_create(&threads[call], NULL, block_in_call, (void *)call));
 	sleep_ms(300);
 	EQUAL(__atomic_load_n(&shared.returned, __ATOMIC_SEQ_CST), 0);
 	FINE(release(shared.ep));
@@ -219,8 +213,8 @@ static void block_all(mx_return_t expected, mx_return_t (*release)(mx_endpoint_t
 		CHECK(!pthread_join(threads[call], NULL));
 }
 
-/* The last of the endpoint: it is closed. */
-static void woken(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+/* The last test of the endpoint, since it closes it. */
+static void calls_are_woken(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	static char large[300000];
 
@@ -231,7 +225,7 @@ static void woken(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	block_all(MX_BAD_ENDPOINT, mx_close_endpoint);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
@@ -242,10 +236,10 @@ static void client(void)
 	wait_for_it(ep, peer, PATIENCE);
 	wait_for_it(ep, peer, MX_INFINITE);
 	mx_barrier(ep, peer);
-	woken(ep, peer);
+	calls_are_woken(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
@@ -255,12 +249,15 @@ static void server(void)
 	for (i = 0; i < 8; i++)
 		serve_later(ep, peer);
 	mx_barrier(ep, peer);
-	/* Until what the client leaves unfinished has come and its sender is gone. */
+	/*
+	 * Waits until the client's unfinished messages have arrived and the
+	 * client is gone.
+	 */
 	sleep_ms(2000);
 	FINE(mx_close_endpoint(ep));
 }
 
 int main(int argc, char **argv)
 {
-	return mx_run_pair(argc, argv, server, client);
+	return mx_run_pair(argc, argv, run_server, run_client);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding endpoints, each way not to find one, losing them, and time that is over. */
+/* Connecting, each way in which it fails, disconnecting, and timeouts. */
 #include "mx.h"
 
 #define DONE	0x1000
 
 static uint64_t server_nic;
 
-static void blocking(mx_endpoint_t ep, mx_endpoint_addr_t server)
+static void connect_blocking(mx_endpoint_t ep, mx_endpoint_addr_t server)
 {
 	mx_endpoint_addr_t again, untouched = { { 1, 2 } };
 	double start = now();
@@ -52,7 +52,7 @@ static void as_request(mx_endpoint_t ep, mx_endpoint_addr_t server)
 	CHECK(result == 1 && !request);
 }
 
-static void timeouts(mx_endpoint_t ep, mx_endpoint_addr_t server)
+static void connect_timeouts(mx_endpoint_t ep, mx_endpoint_addr_t server)
 {
 	static char large[300000];
 	mx_request_t request;
@@ -64,7 +64,7 @@ static void timeouts(mx_endpoint_t ep, mx_endpoint_addr_t server)
 	FINE(mx_irecv(ep, NULL, 0, 1, MX_MATCH_MASK_NONE, NULL, &request));
 	FINE(mx_set_request_timeout(ep, request, 200));
 	mx_finish(ep, &request, MX_STATUS_TIMEOUT);
-	/* 0 takes it back. */
+	/* A timeout of 0 removes the timeout. */
 	FINE(mx_irecv(ep, NULL, 0, 1, MX_MATCH_MASK_NONE, NULL, &request));
 	FINE(mx_set_request_timeout(ep, request, 200));
 	FINE(mx_set_request_timeout(ep, request, MX_INFINITE));
@@ -78,8 +78,11 @@ static void timeouts(mx_endpoint_t ep, mx_endpoint_addr_t server)
 	FINE(mx_set_request_timeout(ep, NULL, 30000));
 }
 
-/* The old address is invalid, a new one works. */
-static mx_endpoint_addr_t disconnect(mx_endpoint_t ep, mx_endpoint_addr_t server)
+/*
+ * After a disconnect the old address is invalid; connecting again gives a new
+ * one.
+ */
+static mx_endpoint_addr_t disconnect_and_return(mx_endpoint_t ep, mx_endpoint_addr_t server)
 {
 	static char large[1 << 20];
 	mx_endpoint_addr_t fresh;
@@ -95,7 +98,7 @@ static mx_endpoint_addr_t disconnect(mx_endpoint_t ep, mx_endpoint_addr_t server
 	return fresh;
 }
 
-/* What is sent to a closed endpoint ends with the reason. */
+/* Sends to a closed endpoint end with MX_STATUS_ENDPOINT_CLOSED. */
 static void closed_peer(mx_endpoint_t ep, mx_endpoint_addr_t server)
 {
 	mx_request_t request;
@@ -112,7 +115,7 @@ static void closed_peer(mx_endpoint_t ep, mx_endpoint_addr_t server)
 	EQUAL(status.code, MX_STATUS_ENDPOINT_CLOSED);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	mx_endpoint_addr_t server;
 	mx_endpoint_t ep = mx_meet(&server);
@@ -120,16 +123,16 @@ static void client(void)
 
 	FINE(mx_decompose_endpoint_addr(server, &server_nic, &endpoint));
 	EQUAL(endpoint, options.endpoint);
-	blocking(ep, server);
+	connect_blocking(ep, server);
 	as_request(ep, server);
-	timeouts(ep, server);
-	server = disconnect(ep, server);
+	connect_timeouts(ep, server);
+	server = disconnect_and_return(ep, server);
 	mx_send_sync(ep, server, NULL, 0, DONE);
 	closed_peer(ep, server);
 	FINE(mx_close_endpoint(ep));
 }
 
-static void server(void)
+static void run_server(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
@@ -140,5 +143,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return mx_run_pair(argc, argv, server, client);
+	return mx_run_pair(argc, argv, run_server, run_client);
 }

@@ -7,7 +7,7 @@
 static int calls;
 static mx_return_t last;
 
-static mx_return_t count(char *str, mx_return_t ret)
+static mx_return_t count_error(char *str, mx_return_t ret)
 {
 	CHECK(str && *str);
 	calls++;
@@ -15,7 +15,7 @@ static mx_return_t count(char *str, mx_return_t ret)
 	return ret;
 }
 
-static mx_return_t forgive(char *str, mx_return_t ret)
+static mx_return_t forgive_error(char *str, mx_return_t ret)
 {
 	CHECK(strstr(str, "mx_irecv") == str, " %s", str);
 	calls++;
@@ -23,14 +23,14 @@ static mx_return_t forgive(char *str, mx_return_t ret)
 	return MX_SUCCESS;
 }
 
-static mx_return_t fail(mx_endpoint_t ep)
+static mx_return_t fail_receive(mx_endpoint_t ep)
 {
 	mx_request_t request;
 
 	return mx_irecv(ep, NULL, 0, 0xff, 0, NULL, &request);
 }
 
-static void opening(void)
+static void check_opening(void)
 {
 	mx_endpoint_t ep, other = NULL;
 
@@ -49,12 +49,12 @@ static void opening(void)
 	FINE(mx_close_endpoint(ep));
 }
 
-static void parameters(void)
+static void check_parameters(void)
 {
 	mx_param_t params[4] = {
 		{ .key = MX_PARAM_UNEXP_QUEUE_MAX, .val.unexp_queue_max = 1 << 20 },
 		{ .key = MX_PARAM_CONTEXT_ID, .val.context_id = { .bits = 4, .shift = 60 } },
-		{ .key = MX_PARAM_ERROR_HANDLER, .val.error_handler = count },
+		{ .key = MX_PARAM_ERROR_HANDLER, .val.error_handler = count_error },
 	};
 	mx_endpoint_t ep = NULL;
 	mx_request_t request;
@@ -79,37 +79,40 @@ static void parameters(void)
 	FINE(mx_close_endpoint(ep));
 }
 
-/* Handlers of endpoints go with them, also where the next one has the same place. */
-static void handlers(void)
+/*
+ * An endpoint's handler is removed with it, also if the next endpoint gets
+ * the same slot.
+ */
+static void check_handlers(void)
 {
-	mx_param_t param = { .key = MX_PARAM_ERROR_HANDLER, .val.error_handler = forgive };
+	mx_param_t param = { .key = MX_PARAM_ERROR_HANDLER, .val.error_handler = forgive_error };
 	mx_endpoint_t with = mx_open_number(3, &param, 1), without = mx_open_number(4, NULL, 0);
 	int i;
 
 	calls = 0;
-	FINE(fail(with));
+	FINE(fail_receive(with));
 	EQUAL(calls, 1);
 	EQUAL(last, MX_BAD_MATCH_MASK);
-	GIVES(fail(without), MX_BAD_MATCH_MASK);
+	GIVES(fail_receive(without), MX_BAD_MATCH_MASK);
 	EQUAL(calls, 1);
-	mx_set_error_handler(count);
-	GIVES(fail(without), MX_BAD_MATCH_MASK);
+	mx_set_error_handler(count_error);
+	GIVES(fail_receive(without), MX_BAD_MATCH_MASK);
 	EQUAL(calls, 2);
-	FINE(fail(with));
+	FINE(fail_receive(with));
 	EQUAL(calls, 3);
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	FINE(mx_close_endpoint(with));
-	GIVES(fail(with), MX_BAD_ENDPOINT);
+	GIVES(fail_receive(with), MX_BAD_ENDPOINT);
 	for (i = 0; i < 3; i++) {
 		with = mx_open_number(3, NULL, 0);
-		GIVES(fail(with), MX_BAD_MATCH_MASK);
+		GIVES(fail_receive(with), MX_BAD_MATCH_MASK);
 		FINE(mx_close_endpoint(with));
 	}
 	EQUAL(calls, 3);
 	FINE(mx_close_endpoint(without));
 }
 
-static void addresses(mx_endpoint_t ep)
+static void check_addresses(mx_endpoint_t ep)
 {
 	mx_endpoint_addr_t addr, garbage;
 	uint32_t number, session = 0, again = 0;
@@ -184,7 +187,10 @@ static void bad_endpoint(mx_endpoint_t ep)
 	CHECK(result == 5 && !request && addr.stuff[0] == 1);
 }
 
-/* Nothing comes in between the two; what came is there afterwards. */
+/*
+ * No message is handled while progression is disabled; afterwards all of them
+ * are.
+ */
 static void held_up(mx_endpoint_t ep)
 {
 	mx_endpoint_addr_t self = mx_self(ep);
@@ -210,17 +216,17 @@ static void held_up(mx_endpoint_t ep)
 	FINE(mx_close_endpoint(other));
 }
 
-static void test(void)
+static void run_test(void)
 {
 	mx_endpoint_t ep;
 
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	FINE(mx_init());
-	opening();
-	parameters();
-	handlers();
+	check_opening();
+	check_parameters();
+	check_handlers();
 	ep = mx_open_number(5, NULL, 0);
-	addresses(ep);
+	check_addresses(ep);
 	held_up(ep);
 	FINE(mx_close_endpoint(ep));
 	bad_endpoint(ep);
@@ -236,5 +242,5 @@ static void test(void)
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

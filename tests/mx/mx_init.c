@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The library's life, error handlers before it and in it, texts. */
+/*
+ * mx_init and mx_finalize, error handlers before and between them, and the
+ * texts of errors.
+ */
 #include "mx.h"
 
 #include <stdio.h>
@@ -11,7 +14,7 @@
 static int calls;
 static mx_return_t last;
 
-static mx_return_t forgive(char *str, mx_return_t ret)
+static mx_return_t forgive_error(char *str, mx_return_t ret)
 {
 	CHECK(strstr(str, "mx_") == str, " %s", str);
 	calls++;
@@ -44,7 +47,7 @@ static int in_child(void (*what)(void), char *said, size_t size)
 	return WEXITSTATUS(status);
 }
 
-static void fail(void)
+static void fail_call(void)
 {
 	uint64_t nic;
 
@@ -54,12 +57,12 @@ static void fail(void)
 static void fail_as_usual(void)
 {
 	FINE(mx_init());
-	fail();
+	fail_call();
 }
 
 static void fail_before_init(void)
 {
-	fail();
+	fail_call();
 }
 
 static void fail_and_return(void)
@@ -73,7 +76,7 @@ static void fail_and_exit(void)
 	mx_set_error_handler(MX_ERRORS_RETURN);
 	FINE(mx_init());
 	CHECK(mx_set_error_handler(MX_ERRORS_ARE_FATAL) == MX_ERRORS_RETURN);
-	fail();
+	fail_call();
 }
 
 static void fail_with_environment(void)
@@ -82,7 +85,7 @@ static void fail_with_environment(void)
 	fail_as_usual();
 }
 
-static void defaults(void)
+static void check_defaults(void)
 {
 	char said[500];
 
@@ -126,7 +129,7 @@ static void cache_as_omx_says(void)
 	CHECK(!strcmp(getenv("OMX_RCACHE"), "1"));
 }
 
-static void environment(void)
+static void check_environment(void)
 {
 	char said[500];
 
@@ -157,7 +160,7 @@ static void not_initialized(void)
 	      MX_NOT_INITIALIZED);
 }
 
-static void versions(void)
+static void check_versions(void)
 {
 	EQUAL(MX_API, 0x301);
 	GIVES(mx__init_api(0x200), MX_BAD_LIB_VERSION);
@@ -169,7 +172,7 @@ static void versions(void)
 
 static void own_handler(void)
 {
-	mx_error_handler_t old = mx_set_error_handler(forgive);
+	mx_error_handler_t old = mx_set_error_handler(forgive_error);
 	uint64_t nic;
 
 	CHECK(old == MX_ERRORS_RETURN);
@@ -179,7 +182,7 @@ static void own_handler(void)
 	FINE(mx_board_number_to_nic_id(31, &nic));
 	EQUAL(calls, 1);
 	EQUAL(last, MX_BOARD_UNKNOWN);
-	CHECK(mx_set_error_handler(old) == forgive);
+	CHECK(mx_set_error_handler(old) == forgive_error);
 	GIVES(mx_board_number_to_nic_id(31, &nic), MX_BOARD_UNKNOWN);
 	EQUAL(calls, 1);
 	CHECK(mx_set_error_handler(NULL) == old);
@@ -187,7 +190,7 @@ static void own_handler(void)
 	FINE(mx_finalize());
 }
 
-static void texts(void)
+static void check_texts(void)
 {
 	int i;
 
@@ -199,19 +202,19 @@ static void texts(void)
 	CHECK(*mx_strerror(-1) && *mx_strstatus(-1));
 }
 
-static void test(void)
+static void run_test(void)
 {
-	defaults();
-	environment();
+	check_defaults();
+	check_environment();
 	mx_set_error_handler(MX_ERRORS_RETURN);
-	texts();
+	check_texts();
 	not_initialized();
-	versions();
+	check_versions();
 	own_handler();
 	not_initialized();
 }
 
 int main(int argc, char **argv)
 {
-	return run_alone(argc, argv, test);
+	return run_alone(argc, argv, run_test);
 }

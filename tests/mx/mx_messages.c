@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Messages of every class in every number of segments, what is refused, what
- * is truncated, cancelled, forgotten; lengths that 32 bits do not hold.
+ * Messages of every class in every number of segments; invalid arguments and
+ * lengths above 32 bits; truncated, cancelled and forgotten messages.
  */
 #include "mx.h"
 
@@ -32,7 +32,7 @@ static size_t room_for(uint32_t length, uint32_t count)
 	return length + (size_t)GAP * (count + 1);
 }
 
-static void cut(struct pieces *pieces, uint32_t length, uint32_t count)
+static void cut_pieces(struct pieces *pieces, uint32_t length, uint32_t count)
 {
 	char *at;
 	uint32_t i;
@@ -94,7 +94,7 @@ static void send_in_pieces(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	for (match = 0; match < 4 * LENGTHS; match++) {
 		uint32_t length = lengths[match / 4];
 
-		cut(&pieces, length, counts[match % 4]);
+		cut_pieces(&pieces, length, counts[match % 4]);
 		fill_pieces(&pieces, match);
 		FINE((match & 1 ? mx_isend : mx_issend)(ep, pieces.segs, pieces.count, peer,
 							match, &context, &request));
@@ -120,7 +120,7 @@ static void receive_in_pieces(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	for (match = 0; match < 4 * LENGTHS; match++) {
 		uint32_t length = lengths[match / 4], count = counts[match / 2 % 4];
 
-		cut(&pieces, length, count);
+		cut_pieces(&pieces, length, count);
 		memcpy(segs, pieces.segs, sizeof(segs));
 		FINE(mx_irecv(ep, segs, count, match, MX_MATCH_MASK_NONE, &context, &request));
 		memset(segs, 0xff, sizeof(segs));
@@ -134,7 +134,7 @@ static void receive_in_pieces(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	}
 }
 
-static void refused(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+static void refused_segments(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	static char memory[16];
 	static mx_segment_t segs[MX_MAX_SEGMENTS + 1];
@@ -155,7 +155,7 @@ static void refused(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	REFUSED(segs, UINT32_MAX, MX_BAD_SEG_CNT);
 	REFUSED(NULL, 1, MX_BAD_SEG_LIST);
 	REFUSED(SEG(NULL, 1), 1, MX_BAD_SEG_MEM);
-	/* 4 GiB: 32 bits do not count them, and nobody is to think that they were none. */
+	/* 4 GiB do not fit into 32 bits and must not be taken for 0 bytes. */
 	segs[0] = whole;
 	REFUSED(segs, 2, MX_BAD_SEG_LIST);
 	CHECK(!request);
@@ -166,7 +166,7 @@ static void refused(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	GIVES(mx_irecv(ep, NULL, 0, 2, 1, NULL, &request), MX_BAD_MATCH_MASK);
 }
 
-/* Neither is there, and neither aborts. */
+/* Neither call is supported, and neither aborts the program. */
 static void one_sided(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	mx_request_t request = NULL;
@@ -248,7 +248,7 @@ static void receive_huge(mx_endpoint_t ep)
 
 /* ---- buffered, cancelled, forgotten ------------------------------------------------ */
 
-static void buffered(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+static void buffered_sends(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	static char memory[LARGE];
 	mx_request_t request, other = NULL;
@@ -292,7 +292,7 @@ static void take_buffered(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	mx_receive_pattern(ep, LARGE, 0x62);
 }
 
-static void cancelled(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+static void cancelled_requests(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	static char memory[LARGE];
 	mx_request_t request, copy, nothing = NULL;
@@ -311,7 +311,7 @@ static void cancelled(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	GIVES(mx_context(&nothing, &context), MX_BAD_REQUEST);
 	GIVES(mx_forget(ep, &nothing), MX_BAD_REQUEST);
 
-	/* Done, and so too late. */
+	/* The request is complete, so that it cannot be cancelled. */
 	FINE(mx_irecv(ep, SEG(memory, 10), 1, 0x72, MX_MATCH_MASK_NONE, NULL, &request));
 	mx_barrier(ep, peer);
 	mx_barrier(ep, peer);
@@ -340,8 +340,8 @@ static void serve_cancelled(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	mx_receive(ep, memory, 10, 0x74);
 }
 
-/* Requests of which nobody hears, though they do what they should. */
-static void forgotten(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+/* Forgotten requests have no completion, but their messages are transferred. */
+static void forgotten_requests(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
 	static char memory[LARGE];
 	mx_request_t request;
@@ -370,23 +370,23 @@ static void serve_forgotten(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	mx_barrier(ep, peer);
 }
 
-static void client(void)
+static void run_client(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
 
 	send_in_pieces(ep, peer);
-	refused(ep, peer);
+	refused_segments(ep, peer);
 	one_sided(ep, peer);
 	send_too_long(ep, peer);
 	send_huge(ep, peer);
-	buffered(ep, peer);
-	cancelled(ep, peer);
-	forgotten(ep, peer);
+	buffered_sends(ep, peer);
+	cancelled_requests(ep, peer);
+	forgotten_requests(ep, peer);
 	mx_part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
@@ -403,5 +403,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return mx_run_pair(argc, argv, server, client);
+	return mx_run_pair(argc, argv, run_server, run_client);
 }

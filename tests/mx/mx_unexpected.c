@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Unexpected handlers and callbacks: what they see, what they may do, which one runs. */
+/*
+ * Unexpected handlers and callbacks: their arguments, the calls that they may
+ * make, and which of them is called.
+ */
 #include "mx.h"
 
 #include <string.h>
@@ -16,8 +19,8 @@ static struct {
 	char buffer[100000];
 } seen;
 
-static mx_unexp_handler_action_t look(void *context, mx_endpoint_addr_t source,
-				      uint64_t match, uint32_t length, void *data)
+static mx_unexp_handler_action_t look_at_message(void *context, mx_endpoint_addr_t source,
+						 uint64_t match, uint32_t length, void *data)
 {
 	if (match >= CONTROL)
 		return MX_RECV_CONTINUE;
@@ -42,7 +45,7 @@ static void look_back(void *context, uint64_t match, int length)
 	seen.length = length;
 }
 
-/* Open MPI's way: the callback posts the receive. */
+/* As in Open MPI, the callback posts the receive. */
 static void receive_back(void *context, uint64_t match, int length)
 {
 	(void)context;
@@ -72,12 +75,12 @@ static mx_unexp_handler_action_t try_everything(void *context, mx_endpoint_addr_
 	GIVES(mx_wait_any(ep, 10, 0x123, MX_MATCH_MASK_NONE, NULL, &result),
 	      MX_CLOSE_IN_HANDLER);
 	FINE(mx_isend(ep, NULL, 0, source, 0x60, NULL, NULL));
-	/* Another one from the next message on. */
-	FINE(mx_register_unexp_handler(ep, look, &seen));
+	/* Registers another handler, from the next message on. */
+	FINE(mx_register_unexp_handler(ep, look_at_message, &seen));
 	return MX_RECV_FINISHED;
 }
 
-static void reset(mx_endpoint_t ep, mx_unexp_handler_action_t action)
+static void reset_seen(mx_endpoint_t ep, mx_unexp_handler_action_t action)
 {
 	memset(&seen, 0, sizeof(seen));
 	seen.action = action;
@@ -108,7 +111,7 @@ static void serve_message(mx_endpoint_t ep, mx_endpoint_addr_t peer, uint32_t le
 	EQUAL(result, 1);
 }
 
-static bool queued(mx_endpoint_t ep)
+static bool is_queued(mx_endpoint_t ep)
 {
 	uint32_t result;
 
@@ -116,13 +119,16 @@ static bool queued(mx_endpoint_t ep)
 	return result;
 }
 
-static void handlers(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+static void check_handlers(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
-	reset(ep, MX_RECV_CONTINUE);
-	/* The same one with another context, and another one with the same, are others. */
-	FINE(mx_register_unexp_handler(ep, look, NULL));
+	reset_seen(ep, MX_RECV_CONTINUE);
+	/*
+	 * The same handler with another context counts as another handler,
+	 * and so does another handler with the same context.
+	 */
+	FINE(mx_register_unexp_handler(ep, look_at_message, NULL));
 	FINE(mx_register_unexp_handler(ep, try_everything, &seen));
-	FINE(mx_register_unexp_handler(ep, look, &seen));
+	FINE(mx_register_unexp_handler(ep, look_at_message, &seen));
 	await_message(ep, peer, 1);
 	EQUAL(seen.match, 1);
 	EQUAL(seen.length, 20);
@@ -131,27 +137,27 @@ static void handlers(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 
 	seen.action = MX_RECV_FINISHED;
 	await_message(ep, peer, 2);
-	CHECK(seen.had_data && !queued(ep));
+	CHECK(seen.had_data && !is_queued(ep));
 	await_message(ep, peer, 3);
 	EQUAL(seen.length, 100000);
-	CHECK(!seen.had_data && !queued(ep));
+	CHECK(!seen.had_data && !is_queued(ep));
 
 	FINE(mx_register_unexp_handler(ep, NULL, NULL));
 	await_message(ep, peer, 3);
-	CHECK(queued(ep));
+	CHECK(is_queued(ep));
 	mx_receive_pattern(ep, 20, 4);
 }
 
-static void callbacks(mx_endpoint_t ep, mx_endpoint_addr_t peer)
+static void check_callbacks(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
-	reset(ep, MX_RECV_FINISHED);
-	FINE(mx_register_unexp_handler(ep, look, &seen));
-	/* One at a time: the callback takes the handler's place. */
+	reset_seen(ep, MX_RECV_FINISHED);
+	FINE(mx_register_unexp_handler(ep, look_at_message, &seen));
+	/* Only one of them is active: the callback replaces the handler. */
 	FINE(mx_register_unexp_callback(ep, look_back, &seen.buffer));
 	await_message(ep, peer, 1);
 	EQUAL(seen.match, 5);
 	EQUAL(seen.length, 20);
-	CHECK(!seen.had_data && queued(ep));
+	CHECK(!seen.had_data && is_queued(ep));
 	mx_receive_pattern(ep, 20, 5);
 
 	FINE(mx_register_unexp_callback(ep, receive_back, &seen.buffer));
@@ -161,34 +167,34 @@ static void callbacks(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 
 	FINE(mx_register_unexp_callback(ep, NULL, &seen));
 	await_message(ep, peer, 2);
-	CHECK(queued(ep));
+	CHECK(is_queued(ep));
 	mx_receive_pattern(ep, 20, 7);
 }
 
 static void from_within(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 {
-	reset(ep, MX_RECV_FINISHED);
+	reset_seen(ep, MX_RECV_FINISHED);
 	FINE(mx_register_unexp_handler(ep, try_everything, &seen));
 	await_message(ep, peer, 1);
-	CHECK(!queued(ep));
+	CHECK(!is_queued(ep));
 	await_message(ep, peer, 2);
 	EQUAL(seen.match, 9);
-	CHECK(!queued(ep));
+	CHECK(!is_queued(ep));
 	FINE(mx_register_unexp_handler(ep, NULL, NULL));
 }
 
-static void client(void)
+static void run_client(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
 
-	handlers(ep, peer);
-	callbacks(ep, peer);
+	check_handlers(ep, peer);
+	check_callbacks(ep, peer);
 	from_within(ep, peer);
 	mx_part(ep, peer);
 }
 
-static void server(void)
+static void run_server(void)
 {
 	mx_endpoint_addr_t peer;
 	mx_endpoint_t ep = mx_meet(&peer);
@@ -208,5 +214,5 @@ static void server(void)
 
 int main(int argc, char **argv)
 {
-	return mx_run_pair(argc, argv, server, client);
+	return mx_run_pair(argc, argv, run_server, run_client);
 }

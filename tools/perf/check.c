@@ -57,7 +57,7 @@ void check_data(struct check *check, const void *buffer, uint64_t length,
 		.kind = FAULT_GUARD, .length = length, .number = number });
 }
 
-/* All formats take the same: expected, found, offset. */
+/* All formats print the same three values: expected, found, offset. */
 static const char *describe_fault(uint64_t kind)
 {
 	switch (kind) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is each message the right one, whole, and in its place?  The first fault is
- * remembered, the round goes on: the other side need not know until its end.
+ * Checks that each message is the expected one, complete, and at the right
+ * place. Only the first fault is stored and the round continues, because the
+ * other side learns of it at the end of the round.
  */
 #ifndef OMX_PERF_CHECK_H
 #define OMX_PERF_CHECK_H
@@ -11,7 +12,7 @@
 
 #include "open-mx.h"
 
-#define GUARD_LENGTH 64		/* bytes behind a receive buffer that must stay */
+#define GUARD_LENGTH 64		/* bytes behind a receive buffer, which must not change */
 
 enum fault_kind {
 	FAULT_NONE,
@@ -32,15 +33,15 @@ struct fault {
 
 struct check {
 	uint64_t faults;
-	uint64_t messages;	/* whose data was compared */
+	uint64_t messages;	/* number of messages whose data was compared */
 	struct fault first;
 };
 
-/* The message came with this status instead of length and number. */
+/* Records that the status has another length or number than expected. */
 void check_status(struct check *check, const omx_status_t *status,
 		  uint64_t length, uint64_t number);
 
-/* Before it is received: writes the guard behind the buffer. */
+/* Called before the receive is posted; writes the guard behind the buffer. */
 void check_prepare(void *buffer, uint64_t length);
 void check_data(struct check *check, const void *buffer, uint64_t length,
 		uint64_t number, uint64_t seed);

@@ -12,7 +12,7 @@
 #include "report.h"
 #include "session.h"
 
-/* Messages of an earlier client that died must match nothing of ours. */
+/* Messages that an earlier client left behind must not match our receives. */
 static uint32_t new_tag(void)
 {
 	uint32_t tag;

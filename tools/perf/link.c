@@ -15,7 +15,7 @@
 #define RETRY_MS		200
 #define SLOWEST_BYTES_PER_S	(4u << 20)
 
-static const char *hint(omx_return_t ret)
+static const char *link_hint(omx_return_t ret)
 {
 	switch (ret) {
 	case OMX_NO_DEVICE_FILE:
@@ -28,8 +28,9 @@ static const char *hint(omx_return_t ret)
 	case OMX_BUSY:
 		return ": omx_endpoints tells who has it, --endpoint takes another";
 	case OMX_NO_SYSTEM_RESOURCES:
-		return ": is a limit reached? omx_endpoints tells who has endpoints; user_endpoints "
-		       "and user_memory_mb in /sys/module/omx/parameters are the limits of one user";
+		return ": is a limit reached? omx_endpoints tells who has endpoints; "
+		       "user_endpoints and user_memory_mb in /sys/module/omx/parameters "
+		       "are the limits of one user";
 	default:
 		return "";
 	}
@@ -37,7 +38,7 @@ static const char *hint(omx_return_t ret)
 
 int link_fail(const char *what, omx_return_t ret)
 {
-	warnx("cannot %s: %s%s", what, omx_strerror(ret), hint(ret));
+	warnx("cannot %s: %s%s", what, omx_strerror(ret), link_hint(ret));
 	return -1;
 }
 
@@ -205,7 +206,7 @@ int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_
 	return ret == OMX_SUCCESS ? 0 : break_off(link, "receive", ret);
 }
 
-/* After a wait or test that said nothing is done: again? */
+/* After a wait or test without a completion: whether to try again. */
 static int link_stay(struct link *link)
 {
 	if (watchdog_expired(&link->watchdog)) {

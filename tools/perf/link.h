@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An endpoint with one other side.  Failures are printed here; functions
- * return 0 or -1.
+ * An endpoint that talks to one other endpoint. The functions return 0, or -1
+ * after printing why they failed.
  */
 #ifndef OMX_PERF_LINK_H
 #define OMX_PERF_LINK_H
@@ -15,7 +15,7 @@
 
 struct settings;
 
-/* Says why that cannot be done, and what to do about it; -1. */
+/* Prints why WHAT cannot be done and what to do about it; returns -1. */
 int link_fail(const char *what, omx_return_t ret);
 
 struct link {
@@ -24,7 +24,7 @@ struct link {
 	uint32_t endpoint;		/* number of ours */
 	bool poll;
 	bool yield;
-	bool broken;			/* something failed: no use talking on */
+	bool broken;			/* a call failed: send no more control messages */
 	uint32_t timeout;		/* seconds */
 	struct watchdog watchdog;
 	char name[OMX_HOSTNAMELEN_MAX];	/* of our board */
@@ -32,12 +32,15 @@ struct link {
 };
 
 int link_open(struct link *link, const struct settings *settings);
-void link_close(struct link *link);	/* also of one that did not open */
+void link_close(struct link *link);	/* also after link_open() failed */
 
 /* Looks HOST, HOST:0 or a MAC address up and connects; waits a few seconds for it to appear. */
 int link_connect(struct link *link, const char *host, uint32_t endpoint);
 
-/* From now on waits end if `bytes` outstanding bytes do not move; idle: wait for ever. */
+/*
+ * From now on, waits fail if `bytes` outstanding bytes make no progress for
+ * too long. With link_idle() they last for ever.
+ */
 void link_expect(struct link *link, uint64_t bytes);
 void link_idle(struct link *link);
 
@@ -46,7 +49,7 @@ int link_send(struct link *link, void *buffer, size_t length, uint64_t match_inf
 int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_info,
 		 uint64_t match_mask, void *context, omx_request_t *request);
 
-/* Until the request (any request) is done, and done well. */
+/* Waits until the request, or any request, completes without an error. */
 int link_wait(struct link *link, omx_request_t *request, omx_status_t *status);
 int link_wait_any(struct link *link, omx_status_t *status);
 

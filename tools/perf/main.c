@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_perf(1): latency and throughput between two nodes. */
+/* omx_perf(1) measures latency and throughput between two nodes. */
 #include <stdlib.h>
 
 #include "link.h"

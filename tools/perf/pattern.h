@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Data that tells where it belongs: every aligned group of 8 bytes depends on
- * its position and on the message's seed, so bytes that are stale, displaced
- * or of another message all show.  Cheap enough to be used on every message.
+ * A pattern of bytes that identifies its message: every aligned group of 8
+ * bytes depends on its position and on the message's seed, so bytes that are
+ * stale, misplaced or of another message are detected. It is cheap enough for
+ * every message.
  */
 #ifndef OMX_PERF_PATTERN_H
 #define OMX_PERF_PATTERN_H

@@ -21,7 +21,7 @@ static int post_send(struct session *session, const struct round *round, uint64_
 			 session->synchronous, NULL, request);
 }
 
-/* From before the ping is sent until the pong is here. */
+/* Measures from before the ping is sent until the pong has been received. */
 static int measure_one(struct session *session, const struct round *round,
 		       uint64_t number, uint64_t *duration)
 {
@@ -58,7 +58,10 @@ static int play_client(struct session *session, struct round *round)
 	return round_end(session);
 }
 
-/* The next receive is posted before the pong leaves: its ping finds it. */
+/*
+ * The next receive is posted before the pong is sent, so that the next ping
+ * is expected.
+ */
 static int answer_one(struct session *session, const struct round *round,
 		      uint64_t number, omx_request_t *ping)
 {

@@ -4,7 +4,7 @@
 #define ITERATIONS_MAX		1000
 #define ITERATIONS_MIN		10
 #define BYTES_PER_LENGTH	(32u << 20)	/* above: fewer iterations */
-#define HUGE_LENGTH		(64u << 20)	/* above: as few as say anything */
+#define HUGE_LENGTH		(64u << 20)	/* above: the smallest number of iterations */
 #define HUGE_ITERATIONS		2
 
 #define WINDOW_MAX		64
@@ -24,7 +24,7 @@ static uint64_t plan_fit(uint64_t bytes, uint64_t length, uint64_t low, uint64_t
 	return length ? plan_clamp(bytes / length, low, high) : high;
 }
 
-/* As in the original: 0 is followed by the increment, or by 1. */
+/* As in Open-MX, 0 is followed by the increment, or by 1. */
 static uint64_t next_length(const struct settings *settings, uint64_t length)
 {
 	uint64_t product;

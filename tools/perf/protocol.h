@@ -72,7 +72,10 @@ struct control {
 
 /* 0, or -1 once the reason is printed.  The version is filled in. */
 int control_send(struct link *link, uint64_t match_info, struct control *control);
-/* Any type of this match info; says so if it is none of ours. */
+/*
+ * Receives a control message of any type with this match info.  Prints an
+ * error if its length is not that of this version.
+ */
 int control_receive(struct link *link, uint64_t match_info, struct control *control,
 		    omx_endpoint_addr_t *from);
 

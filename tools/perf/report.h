@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The results, for people as they come and for programs at the end. */
+/* Prints each result as it is measured, and all of them as JSON at the end. */
 #ifndef OMX_PERF_REPORT_H
 #define OMX_PERF_REPORT_H
 

@@ -107,8 +107,8 @@ static int serve_one(struct link *link, const struct settings *settings)
 }
 
 /*
- * A client that went away in the middle leaves receives posted and messages
- * under way: a new endpoint knows nothing of them.
+ * A client that disappears during a round leaves posted receives and messages
+ * in flight. A new endpoint has none of them.
  */
 static int start_again(struct link *link, const struct settings *settings)
 {

@@ -72,7 +72,8 @@ static uint64_t session_seed(const struct session *session, bool by_client, uint
 void session_fill(struct session *session, void *buffer, uint64_t length, uint64_t number)
 {
 	if (session->verify)
-		pattern_fill(buffer, length, session_seed(session, session->client, length, number));
+		pattern_fill(buffer, length,
+			     session_seed(session, session->client, length, number));
 }
 
 void session_check(struct session *session, const void *buffer, uint64_t length,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One client with one server, and the rounds they play: so many messages of
- * one length.  Functions return 0, or -1 once the reason is printed.
+ * A session of one client and one server. It consists of rounds, each with a
+ * number of messages of one length. The functions return 0, or -1 after
+ * printing the reason.
  */
 #ifndef OMX_PERF_SESSION_H
 #define OMX_PERF_SESSION_H
@@ -25,7 +26,7 @@ struct session {
 	bool verify;
 	bool aligned;
 	struct check check;		/* what this side received */
-	struct check remote_check;	/* client: what the server said */
+	struct check remote_check;	/* client: the result that the server reported */
 
 	/* Grown by rounds, kept between them. */
 	char *send_buffer;
@@ -46,10 +47,10 @@ int round_run(struct session *session, struct round *round);
 
 /* The server says that it is ready; the client waits for that. */
 int round_begin(struct session *session, const struct round *round);
-/* The server says how it went; the client waits for that. */
+/* The server sends its result, and the client waits for it. */
 int round_end(struct session *session);
 
-/* The modes: between their begin and end, both called by them. */
+/* The modes. Each calls round_begin() and round_end() itself. */
 int round_pingpong(struct session *session, struct round *round);
 int round_stream(struct session *session, struct round *round);
 

@@ -230,7 +230,9 @@ static const struct argp argp = {
 	.children = common_options,
 };
 
-/* Now: what has been measured for minutes should not be lost. */
+/*
+ * Opened before measuring, so that an error does not cost minutes of results.
+ */
 static void open_json(struct settings *settings)
 {
 	if (strcmp(settings->json, "-") == 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the user asked for, and the plan that follows from it. */
+/*
+ * The options of the user, and the lengths and iterations that follow from
+ * them.
+ */
 #ifndef OMX_PERF_SETTINGS_H
 #define OMX_PERF_SETTINGS_H
 

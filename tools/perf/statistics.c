@@ -11,7 +11,7 @@ static int compare_samples(const void *a, const void *b)
 }
 
 /* The smallest value that at least `percent` of all do not exceed. */
-static uint64_t percentile(const uint64_t *sorted, size_t count, unsigned int percent)
+static uint64_t percentile_of(const uint64_t *sorted, size_t count, unsigned int percent)
 {
 	size_t rank = (count * percent + 99) / 100;
 
@@ -27,8 +27,8 @@ void statistics_compute(uint64_t *values, size_t count, struct statistics *stati
 	for (i = 0; i < count; i++)
 		sum += values[i];
 	statistics->min = values[0];
-	statistics->median = percentile(values, count, 50);
-	statistics->p99 = percentile(values, count, 99);
+	statistics->median = percentile_of(values, count, 50);
+	statistics->p99 = percentile_of(values, count, 99);
 	statistics->max = values[count - 1];
 	statistics->mean = sum / count;
 }

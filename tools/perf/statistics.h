@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the times of one length come down to. */
+/* A summary of the times that were measured for one length. */
 #ifndef OMX_PERF_STATISTICS_H
 #define OMX_PERF_STATISTICS_H
 

@@ -8,7 +8,7 @@
 
 #include "watchdog.h"
 
-/* False: told to stop. */
+/* Returns false if the thread shall stop. */
 static bool sleep_a_second(struct watchdog *watchdog, struct timespec *next)
 {
 	int ret = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lets waits be infinite and yet ends them when nothing happens for too long:
- * a thread looks once a second whether the waiting one made progress, and
- * otherwise wakes it up.  Costs the measured path one store.
+ * Ends waits without a timeout when there is no progress for too long. A
+ * thread checks once a second whether the waiting thread has made progress,
+ * and wakes it up if not. This costs the measured path one store.
  */
 #ifndef OMX_PERF_WATCHDOG_H
 #define OMX_PERF_WATCHDOG_H

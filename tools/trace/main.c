@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_trace(1): where the time of large messages went. */
+/* omx_trace(1) shows how large messages spend their time. */
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,10 @@ static int close_output(FILE *out, const char *path)
 	return failed ? -1 : 0;
 }
 
-/* A path that cannot be written is found before the command has run. */
+/*
+ * The outputs are opened before the command runs, so that a wrong path costs
+ * nothing.
+ */
 static int open_outputs(struct work *work, const struct options *options)
 {
 	if (options->record && !options->input) {

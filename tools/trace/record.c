@@ -82,7 +82,8 @@ static int set_up(struct instance *instance)
 	char path[192];
 
 	if (write_file(instance, "events/omx/enable", "1")) {
-		warnx("this kernel has no tracepoints of omx: load the module first (modprobe omx)");
+		warnx("this kernel has no tracepoints of omx: "
+		      "load the module first (modprobe omx)");
 		return -1;
 	}
 	if (write_file(instance, "trace_clock", "mono") ||
@@ -163,7 +164,7 @@ static pid_t record_start(char **command)
 	_exit(127);
 }
 
-/* Its exit status, as a shell has it. */
+/* Returns the exit status of the command, as a shell reports it. */
 static int record_follow(struct instance *instance, pid_t pid, trace_take take, void *context)
 {
 	struct pollfd pipe = { .fd = instance->pipe, .events = POLLIN };
@@ -174,7 +175,10 @@ static int record_follow(struct instance *instance, pid_t pid, trace_take take, 
 			told = stopped_by;
 			kill(pid, told);
 		}
-		/* The kernel wakes us late: not before much has come together. */
+		/*
+		 * The kernel wakes readers only when much has been recorded,
+		 * hence a timeout.
+		 */
 		poll(&pipe, 1, PAUSE_MS);
 		record_drain(instance, take, context);
 	}

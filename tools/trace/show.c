@@ -138,7 +138,8 @@ void trace_print(const struct trace_story *story, uint64_t min_us, FILE *out)
 		fprintf(out, "WARNING: only the first %d messages are kept, %" PRIu64
 			" came behind them\n", TRACE_MESSAGES_MAX, story->skipped);
 	if (story->lost)
-		fprintf(out, "WARNING: %" PRIu64 " events were lost: some of this is not what happened\n",
+		fprintf(out, "WARNING: %" PRIu64 " events were lost: "
+			"some of this is not what happened\n",
 			story->lost);
 }
 

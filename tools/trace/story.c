@@ -49,7 +49,7 @@ static enum trace_phase phase_of(const struct trace_message *message)
 		return PHASE_PREPARE_DESTINATION;
 	if (message->arrived)
 		return PHASE_WAIT_PROGRAM;
-	/* Its other end is on another machine. */
+	/* The other end of this message is on another machine. */
 	if (message->requested)
 		return message->source_deferred ? PHASE_PAGE_SOURCE : PHASE_TRANSFER;
 	return message->sent ? PHASE_ANNOUNCE : PHASE_PREPARE_SOURCE;
@@ -79,7 +79,7 @@ static void add_segment(struct trace_message *message, uint64_t end)
 	};
 }
 
-/* What it did until now is over if it does something else from now on. */
+/* Ends the present phase of the message if it enters another one. */
 static void story_advance(struct trace_message *message, uint64_t time)
 {
 	/* Processors' clocks may differ a little. */
@@ -420,7 +420,7 @@ static void take_message_event(struct trace_story *story, const struct trace_eve
 			message->length = trace_field(event, "length", 10);
 	}
 	if (!message || message->ended)
-		return;		/* it began before us, or its beginning was lost */
+		return;		/* the message began before the trace, or the event was lost */
 	(source ? &message->source : &message->destination)->seen = true;
 	if (page_in)
 		take_page_in(story, message, event, !source,
@@ -464,7 +464,10 @@ void trace_story_init(struct trace_story *story)
 	story->message = story_allocate(NULL, TRACE_MESSAGES_MAX * sizeof(*story->message));
 }
 
-/* What has not ended did the same until the end of the trace. */
+/*
+ * Messages that have not ended stay in their phase until the end of the
+ * trace.
+ */
 void trace_story_finish(struct trace_story *story)
 {
 	struct trace_message *message;

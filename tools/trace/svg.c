@@ -5,7 +5,7 @@
 #include "text.h"
 #include "trace.h"
 
-#define ROWS_MAX 500		/* more than that nobody looks at */
+#define ROWS_MAX 500		/* more rows than anyone would read */
 #define WIDTH 1000
 #define LEFT 330
 #define TOP 70
@@ -54,7 +54,8 @@ static void draw_axis(const struct scale *scale, unsigned int rows, FILE *out)
 	for (time = 0; time <= scale->end - scale->start; time += step) {
 		double x = x_of(scale, scale->start + time);
 
-		fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%u\" stroke=\"#ddd\"/>\n",
+		fprintf(out,
+			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%u\" stroke=\"#ddd\"/>\n",
 			x, TOP - 6, x, TOP + rows * ROW);
 		fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%" PRIu64
 			" us</text>\n", x, TOP - 10, time);

@@ -83,7 +83,7 @@ struct trace_message {
 	bool local, ended;
 	uint64_t start, since, end;		/* us */
 	uint64_t spent[PHASES];
-	/* how far it is */
+	/* its present phase */
 	enum trace_phase phase;
 	bool sent, arrived, requested, begun, pulling, pulled;
 	bool source_deferred, held, paging, response_parked;
@@ -92,7 +92,7 @@ struct trace_message {
 	uint32_t responses_sent, responses, responses_parked;
 	unsigned int segments;
 	struct trace_segment *segment;
-	bool coarse;				/* it had more of them */
+	bool coarse;				/* there were more than fit */
 };
 
 /* Who pages in on behalf of which message. */
@@ -133,7 +133,7 @@ static inline uint64_t trace_total(const struct trace_message *message)
 
 void trace_print(const struct trace_story *story, uint64_t min_us, FILE *out);
 int trace_print_json(const struct trace_story *story, uint64_t min_us, FILE *out);
-/* Both return -1 once they have said why. */
+/* Both return -1 after printing the reason. */
 int trace_draw(const struct trace_story *story, uint64_t min_us, FILE *out);
 
 /* ---- record.c ---- */

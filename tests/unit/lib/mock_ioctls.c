@@ -126,6 +126,7 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_SEND: return mock_do_send(file, argument);
 	case OMX_IOC_SEND_RNDV: return mock_do_send_rndv(file, argument);
 	case OMX_IOC_PULL: return mock_do_pull(file, argument);
+	case OMX_IOC_WITHDRAW: return mock_do_withdraw(file, argument);
 	case OMX_IOC_REGION_CREATE: return mock_do_region_create(file, argument);
 	case OMX_IOC_REGION_DESTROY: return mock_do_region_destroy(file, argument);
 	case OMX_IOC_PREFETCH: return mock_do_prefetch(argument);

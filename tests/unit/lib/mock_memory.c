@@ -119,8 +119,6 @@ int mock_do_region_destroy(struct file *file, struct omx_ioc_region *region)
 {
 	struct region *gone = mock_region_of(file, region->region);
 
-	if (region->region == OMX_REGION_IMPLICIT)
-		return mock_withdraw(file, region->buffer.address);
 	assert(gone);
 	gone->used = false;
 	region_count--;

@@ -205,11 +205,12 @@ int mock_do_pull(struct file *file, struct omx_ioc_pull *pull)
 	return 0;
 }
 
-int mock_withdraw(const struct file *file, uint64_t cookie)
+int mock_do_withdraw(const struct file *file, const struct omx_ioc_withdraw *withdraw)
 {
+	assert(!withdraw->flags && !withdraw->reserved);
 	for (uint32_t i = 1; i < OBJECTS; i++) {
 		if (rendezvous[i].used && rendezvous[i].sender == mock_index_of(file) &&
-		    rendezvous[i].cookie == cookie) {
+		    rendezvous[i].cookie == withdraw->cookie) {
 			rendezvous[i].withdrawn = true;
 			return 0;
 		}

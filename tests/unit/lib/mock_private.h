@@ -109,9 +109,6 @@ int mock_do_disconnect(struct file *file, struct omx_ioc_disconnect *disconnect)
 /* All large sends on this channel end. */
 void mock_end_sends(const struct file *file, uint32_t channel, enum omx_status status);
 
-/* The large send with this cookie is not to be pulled any more. */
-int mock_withdraw(const struct file *file, uint64_t cookie);
-
 /* The file is closed: what it has not fetched and what it sends goes. */
 void mock_forget_messages(const struct file *file);
 
@@ -122,6 +119,7 @@ int mock_do_send(struct file *file, struct omx_ioc_send *send);
 int mock_do_fetch(struct file *file, struct omx_ioc_fetch *fetch);
 int mock_do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send);
 int mock_do_pull(struct file *file, struct omx_ioc_pull *pull);
+int mock_do_withdraw(const struct file *file, const struct omx_ioc_withdraw *withdraw);
 
 /* ---- mock_memory.c ---- */
 

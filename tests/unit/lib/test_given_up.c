@@ -112,6 +112,7 @@ static void region_send_is_given_up(void **state)
 
 	ok(omx_region_isend(pair->a, from, LARGE, pair->to_b, 9, NULL, &send));
 	give_up(pair, &send);
+	assert_int_equal(mock_calls(OMX_IOC_WITHDRAW), 1);
 	assert_int_equal(mock_regions(), 1);
 	assert_int_equal(late_receive(pair, 9), OMX_REMOTE_RDMA_WINDOW_BAD_ID);
 	/* It is still declared. */

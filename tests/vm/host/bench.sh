@@ -16,7 +16,7 @@ libfabric's. Groups: latency, bandwidth, memory, mpi; all if none is named.
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
                    these have; and over veth, with offloads, at MTU 9000
-  --markdown       of --nic: print nothing but the table that the README shows
+  --markdown       of --nic: print nothing but the table of docs/results/network.md
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
                    results (mpi: ping-pong of 1 MiB and more by 10 %, patterns by
@@ -36,7 +36,7 @@ bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
-	local wall=no nic=no markdown=no against='' report=() groups=()
+	local wall=no nic=no markdown=no measure=no against='' report=() groups=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
@@ -56,6 +56,7 @@ cmd_bench() {
 		shift
 	done
 	check_bench_options
+	[[ "$nic ${groups[*]:-memory}" != no*memory* ]] || measure=yes
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
 	choose_clock
 	[ -z "$against" ] ||
@@ -93,7 +94,7 @@ measure_nic() {
 # Sets the options of the guest, and rounds for the script.
 choose_clock() {
 	default_options
-	opt_timeout=3600 rounds=()
+	opt_timeout=3600 opt_measure=$measure rounds=()
 	if [ "$wall" = no ]; then
 		opt_virtual_time=yes
 		say "measuring in virtual time; this takes minutes"

@@ -38,6 +38,7 @@ ensure_kernel() {
 	7.2.no) ensure_uml ;;
 	esac
 	driver_build+=$kver
+	[ "$opt_measure" = no ] || driver_build+=-measure kernel_make+=(OMX_MEASURE=1)
 	modules_build=$build/modules-$kver
 }
 

@@ -9,7 +9,7 @@ default_debug=no
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug
+	opt_debug=$default_debug opt_measure=no
 }
 
 # Takes one option from the arguments; $taken is how many words it had.

@@ -7,7 +7,7 @@
 style_exceptions=LINUX_VERSION_CODE,CONSTANT_COMPARISON,COMPLEX_MACRO,BRACKET_SPACE
 style_exceptions+=,MACRO_WITH_FLOW_CONTROL
 
-static_checks=(driver-warnings driver-style shell-scripts)
+static_checks=(driver-warnings driver-options driver-style shell-scripts check-source)
 
 check_static() { on_host "build/$1" "${1//-/_}"; }
 
@@ -22,6 +22,18 @@ build_checked_driver() {
 	# The debug build: all that the other one has, and more.
 	said=$(make -C "$headers" M="$copy" -j"$jobs" -s C=2 CF=-D__CHECK_ENDIAN__ \
 		OMX_DEBUG=1 KCFLAGS=-Werror modules 2>&1) || { echo "$said" && return 1; }
+	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
+	echo "$said"
+	[ -z "$said" ]
+}
+
+# The build options that no other test builds with.
+driver_options() {
+	local copy=$build/check-options said
+	copy_sources "$top/contract" "$build/contract"
+	copy_sources "$top/driver" "$copy"
+	said=$(make -C "$headers" M="$copy" -j"$jobs" -s OMX_DMA=n OMX_MEASURE=1 modules 2>&1) ||
+		{ echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
 	echo "$said"
 	[ -z "$said" ]
@@ -65,3 +77,6 @@ shell_scripts() {
 		fi
 	done | xargs shellcheck --severity=warning
 }
+
+# Documents, names and commit messages: "tests/source/check_source --help".
+check_source() { "$top/tests/source/check_source" --verbose; }

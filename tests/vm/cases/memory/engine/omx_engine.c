@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A DMA engine that copies from memory to memory, for ../offload: by the
- * processor, in order, after a while.  It says so as real ones do: the
- * cookie is complete when the bytes are there, the callback comes later, in
- * softirq.  On demand copies go wrong, or nothing is heard of it any more.
+ * A DMA engine that copies from memory to memory, loaded by the test
+ * ../dma.  The processor does the copies in order, after a delay.  It reports
+ * them as hardware does: the cookie is complete once the bytes are there, and
+ * the callback follows in softirq.  Module parameters make copies fail or the
+ * engine hang.
  */
 #include <linux/dma-direct.h>
 #include <linux/dma-mapping.h>

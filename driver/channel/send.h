@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sending on a channel: what eager/ and pull/ need to make packets and send them.
+ */
+#ifndef OMX_CHANNEL_SEND_H
+#define OMX_CHANNEL_SEND_H
+
+#include <linux/skbuff.h>
+
+#include "channel/channel.h"
+#include "net/frame.h"
+
+/* ---- any context ---- */
+/* May the program queue this many bytes?  If not, it is told when it may. */
+bool omx_channel_has_space(struct omx_channel *ch, u32 length);
+/*
+ * As above, and its user and its control group must have memory, unless the
+ * channel is idle.  Pulls do not need that: they let peers release memory.
+ */
+bool omx_channel_may_send(struct omx_channel *ch, u32 length);
+/* A packet to the peer, head filled in; it gets its number when it leaves. */
+static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
+						 enum omx_wire_type type,
+						 unsigned int payload, gfp_t gfp)
+{
+	return omx_packet_make(&ch->template, type, payload, gfp, &ch->spare);
+}
+
+/*
+ * Sends a list of sequenced packets in order; those that the peer's window does
+ * not admit wait.  Consumes the list.  -ENOTCONN: the channel is dead.
+ */
+int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
+int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
+/*
+ * Hands a list of packets to the network, after the lock has been released under
+ * which it was filled.
+ */
+void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out);
+
+#endif

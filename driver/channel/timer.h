@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Watching whether the peer of a channel is alive, for those who wait for it.
+ */
+#ifndef OMX_CHANNEL_TIMER_H
+#define OMX_CHANNEL_TIMER_H
+
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+
+#include "channel/channel.h"
+
+/* ---- any context, ch->lock held ---- */
+/* Does a request of ours, or a message that has begun to arrive, need the peer? */
+static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
+{
+	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) || omx_channel_is_owed(ch);
+}
+
+/* Before the first request of an idle channel: the peer's silence begins now. */
+static inline void omx_channel_wake_up(struct omx_channel *ch)
+{
+	lockdep_assert_held(&ch->lock);
+	if (!omx_channel_is_waiting(ch) && !omx_tx_in_flight(&ch->tx))
+		ch->heard = jiffies;
+}
+
+/* ---- any context ---- */
+/* A request waits for the peer (ch->rndvs): checks that the peer is alive. */
+void omx_channel_watch(struct omx_channel *ch);
+
+#endif

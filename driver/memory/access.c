@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * This is where bytes move between frames and regions.  A sender that responds
+ * to a pull request attaches pages to frames or reads them; the receiver fills
+ * pages from frames.  Both call this for each frame, mostly in softirq, and in
+ * process context with BH off after pages were brought in.  Pages are accessed
+ * only under the lock of their extent, so that an invalidation waits for a copy
+ * in progress.
+ */
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+
+#include "dma/dma_copies.h"
+#include "memory/access.h"
+#include "memory/cursor.h"
+
+/* ---- sending ---- */
+
+int omx_region_attach(struct omx_cursor *cursor, u64 offset, u32 length,
+		      struct sk_buff *skb)
+{
+	int fragments;
+	u32 left, n;
+
+	if (!omx_cursor_seek(cursor, offset, length))
+		return -EINVAL;
+	for (left = length, fragments = 0; left; left -= n, fragments++) {
+		struct omx_extent *extent = omx_cursor_extent(cursor);
+
+		if (fragments == MAX_SKB_FRAGS)
+			return -E2BIG;
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(left, omx_cursor_usable(cursor));
+		if (n) {
+			get_page(cursor->page);
+			skb_fill_page_desc(skb, fragments, cursor->page,
+					   cursor->page_offset, n);
+		}
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		omx_cursor_advance(cursor, n);
+	}
+	skb->len += length;
+	skb->data_len += length;
+	skb->truesize += length;
+	return 0;
+}
+
+static void access_read_page(void *to, const struct omx_cursor *cursor, u32 length)
+{
+	void *from = kmap_local_page(cursor->page);
+
+	memcpy(to, from + cursor->page_offset, length);
+	kunmap_local(from);
+}
+
+int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length)
+{
+	u32 n;
+
+	if (!omx_cursor_seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length; length -= n, to += n) {
+		struct omx_extent *extent = omx_cursor_extent(cursor);
+
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(length, omx_cursor_usable(cursor));
+		if (n)
+			access_read_page(to, cursor, n);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		omx_cursor_advance(cursor, n);
+	}
+	return omx_region_was_withdrawn(cursor->region) ? -ENOENT : 0;
+}
+
+/* ---- receiving ---- */
+
+static int access_fill_page(const struct omx_cursor *cursor,
+			    const struct sk_buff *skb, int from, u32 length)
+{
+	void *to = kmap_local_page(cursor->page);
+	int error = 0;
+
+	if (from + length <= skb_headlen(skb))
+		memcpy(to + cursor->page_offset, skb->data + from, length);
+	else
+		error = skb_copy_bits(skb, from, to + cursor->page_offset, length);
+	if (ARCH_IMPLEMENTS_FLUSH_DCACHE_PAGE)
+		flush_dcache_folio(page_folio(cursor->page));
+	kunmap_local(to);
+	return error;
+}
+
+/* By DMA, which may accept fewer bytes and then sets *length, or by the processor. */
+static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
+		       int from, u32 *length, struct omx_dma_copies *copies)
+{
+	if (unlikely(copies)) {
+		u32 taken = omx_dma_copies_start(copies, cursor, skb, from, *length);
+
+		if (taken) {
+			*length = taken;
+			return 0;
+		}
+	}
+	return access_fill_page(cursor, skb, from, *length);
+}
+
+int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
+		    int skb_offset, u32 length, struct omx_dma_copies *copies)
+{
+	int error = 0;
+	u32 n;
+
+	if (!omx_cursor_seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length && !error; length -= n, skb_offset += n) {
+		struct omx_extent *extent = omx_cursor_extent(cursor);
+
+		if (!extent)
+			return -EAGAIN;
+		spin_lock(&extent->lock);
+		n = min(length, omx_cursor_usable(cursor));
+		if (n)
+			error = access_fill(cursor, skb, skb_offset, &n, copies);
+		spin_unlock(&extent->lock);
+		if (!n)
+			return -EAGAIN;
+		omx_cursor_advance(cursor, n);
+	}
+	return error;
+}

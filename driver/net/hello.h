@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hello protocol, by which hosts discover each other.  attach.c starts and
+ * stops it for a board, net/receive.c hands its frames to it.
+ */
+#ifndef OMX_HELLO_H
+#define OMX_HELLO_H
+
+#include <linux/jiffies.h>
+#include <linux/types.h>
+
+struct omx_board;
+struct sk_buff;
+
+#define OMX_RESPONSE_INTERVAL	(HZ / 10)	/* between two responses to one peer */
+
+/* ---- process context, rtnl held ---- */
+void omx_hello_init(struct omx_board *board);	/* silent until resumed */
+void omx_hello_resume(struct omx_board *board);	/* the board is up: says hello */
+/* The board goes down: says bye, and forgets peers that are not static; sleeps. */
+void omx_hello_pause(struct omx_board *board);
+
+/* ---- any context ---- */
+/* Name, MTU or the path to the network has changed: says hello soon. */
+void omx_hello_announce(struct omx_board *board);
+/* A channel to this peer begins: requests its MTU if that is not known. */
+void omx_peer_request_mtu(struct omx_board *board, u64 mac);
+/* The peer requested frames above the path MTU: tells it ours, requests its own. */
+void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
+
+/* ---- softirq, RCU read lock held; validated frames, consumed ---- */
+void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb);
+void omx_bye_pkt(struct omx_board *board, struct sk_buff *skb);
+
+#endif

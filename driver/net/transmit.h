@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Transmission of frames.  Whatever sends frames calls this, in any context.
+ */
+#ifndef OMX_TRANSMIT_H
+#define OMX_TRANSMIT_H
+
+struct omx_board;
+struct sk_buff;
+
+/*
+ * Sends a frame and consumes it.  A frame whose destination is the board itself
+ * is received on this host.  Any context; no lock of a channel or pull held.
+ */
+void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timer of a pull, in softirq: requests again what was lost, starts over
+ * when the path's MTU has become smaller, and gives up on a sender that has been
+ * silent for the program's timeout.
+ */
+#include "channel/channel.h"
+#include "channel/send.h"
+#include "compat.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "pull/private.h"
+
+#define TIMEOUT_MAX_US		1000000
+
+static u32 pull_timeout_us(const struct omx_pull *pull)
+{
+	u32 us = max_t(u32, OMX_PULL_TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
+
+	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
+}
+
+void omx_pull_timer_start(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(pull_timeout_us(pull)));
+}
+
+/*
+ * The path's MTU became smaller.  The sender drops requests for longer frames and
+ * sends a HELLO with its MTU, so everything is requested anew.  This happens only
+ * when an administrator changes the MTU: what has arrived is not worth keeping.
+ */
+static void pull_restart(struct omx_pull *pull)
+{
+	lockdep_assert_held(&pull->lock);
+	omx_count(pull->ep->board, PULL_RESTARTED);
+	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	pull->yielded = 0;
+	omx_pull_paging_restart(pull);
+	omx_dma_copies_wait(&pull->copies);		/* the same bytes come again */
+	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
+}
+
+static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	struct omx_pull_request request;
+	u32 patience = pull_timeout_us(pull);
+	u32 now = omx_pull_now_us();
+	int i;
+
+	if (time_before(jiffies, pull->progress + usecs_to_jiffies(patience)))
+		return;
+	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
+		if (!omx_pull_window_late(&pull->window, now, patience, &request))
+			break;
+		omx_count(pull->ep->board, PULL_TIMEOUT);
+		if (request.held)
+			omx_count(pull->ep->board, FAULT_TIMEOUT);
+		omx_pull_request_again(pull, &request, out);
+	}
+	if (i && pull->backoff < 16)
+		pull->backoff++;
+}
+
+/* False: the sender has been silent for too long. */
+static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&pull->lock);
+	if (omx_pull_waits_for_pages(pull))
+		pull->progress = jiffies;
+	if (time_after(jiffies, pull->progress + pull->timeout))
+		return false;
+	if (omx_pull_frame_length(pull) < pull->window.frame_length)
+		pull_restart(pull);
+	pull_request_late(pull, out);
+	if (pull->backoff >= 2)
+		omx_pull_schedule_yield(pull);
+	/* It may have missed its turn. */
+	omx_pull_request_more(pull, omx_pull_now_us(), out);
+	omx_pull_timer_start(pull);
+	return true;
+}
+
+void omx_pull_timer(struct timer_list *timer)
+{
+	struct omx_pull *pull = omx_timer_container(pull, timer, timer);
+	struct sk_buff_head out;
+	bool lost = false;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&pull->lock);
+	if (pull->state != OMX_PULL_REQUESTING || omx_endpoint_is_dead(pull->ep)) {
+		spin_unlock_bh(&pull->lock);
+		return;
+	}
+	if (!pull_timer_continue(pull, &out)) {
+		omx_pull_move(pull, OMX_PULL_DONE);
+		lost = true;
+	}
+	spin_unlock_bh(&pull->lock);
+	if (lost) {
+		omx_pull_conclude(pull, OMX_STATUS_UNREACHABLE);
+		return;
+	}
+	omx_channel_xmit(pull->ch, &out);
+	omx_pull_schedule_next(pull->ep->board);
+}

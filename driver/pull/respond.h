@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What respond.c, which responds to pull requests, and respond_page_in.c, which
+ * keeps those that wait for pages, share.  BH off unless stated otherwise.
+ */
+#ifndef OMX_PULL_RESPOND_H
+#define OMX_PULL_RESPOND_H
+
+#include <linux/ktime.h>
+#include <linux/skbuff.h>
+
+#include "omx_wire.h"
+
+struct omx_channel;
+struct omx_rndv;
+
+/* In the control block of a request while this host works on it. */
+struct omx_request_state {
+	u32 wanted;			/* bit i: frame i has not been sent */
+	ktime_t received;
+};
+
+static inline struct omx_request_state *omx_request_state(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct omx_request_state) > sizeof(skb->cb));
+	return (struct omx_request_state *)skb->cb;
+}
+
+/* ---- respond.c ---- */
+/* A request that has been checked.  Consumes skb.  RCU read lock held. */
+void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb);
+/* Tells the puller that its message has failed. */
+void omx_respond_nack(struct omx_channel *ch, __be32 pull, u8 status);
+/* Tells the puller to be patient.  False: it will request again, too early. */
+bool omx_respond_hold(struct omx_channel *ch, const struct omx_wire_pull_request *request,
+		      u8 flags);
+
+/* ---- respond_page_in.c ---- */
+/* Keeps a request until its pages are there.  Consumes skb. */
+void omx_rndv_defer(struct omx_rndv *rndv, struct sk_buff *skb);
+
+#endif

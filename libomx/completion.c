@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Public functions by which a program finds out that requests have completed,
+ * blocking (wait, peek, buffered) or not (test, ipeek, ibuffered).
+ *
+ * The state of the request is looked at before any progress is made, so that a
+ * completion that is there already costs no more than the endpoint's lock.
+ *
+ * Any thread may call them.  They acquire the endpoint's lock, which is dropped
+ * while they sleep.
+ */
+#include "error.h"
+#include "omx.h"
+#include "query.h"
+
+/* ---- one request -------------------------------------------------------- */
+
+/* Must hold the lock.  timeout 0: does not block. */
+static omx_return_t request_await(struct omx__endpoint *ep, omx_request_t *request, uint32_t *done,
+				  uint32_t timeout, bool may_block)
+{
+	struct omx__request *req = request ? *request : NULL;
+	uint32_t generation;
+
+	if (unlikely(!omx__request_valid(ep, req)))
+		return OMX_BAD_REQUEST;
+	*done = 1;
+	if (req->state == REQUEST_DONE)
+		return OMX_SUCCESS;
+
+	generation = req->generation;
+	omx__progress(ep);
+	if (unlikely(req->generation != generation))
+		return OMX_BAD_REQUEST;
+	*done = req->state == REQUEST_DONE;
+	if (*done || !may_block)
+		return OMX_SUCCESS;
+	return omx__wait_request(ep, req, done, timeout);
+}
+
+static omx_return_t complete_one(struct omx__endpoint *ep, omx_request_t *request,
+				 omx_status_t *status, uint32_t *result,
+				 uint32_t timeout, bool may_block)
+{
+	uint32_t done;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	ret = request_await(ep, request, &done, timeout, may_block);
+	if (likely(!ret)) {
+		if (done) {
+			omx__request_take(*request, status);
+			*request = NULL;
+		}
+		*result = done;
+	}
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_test(omx_endpoint_t ep, omx_request_t *request,
+		      omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, complete_one(ep, request, status, result, 0, false), __func__);
+}
+
+omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
+		      omx_status_t *status, uint32_t *result, uint32_t timeout)
+{
+	return omx__return(ep, complete_one(ep, request, status, result, timeout, true),
+			   __func__);
+}
+
+/* A send is done when its buffer may be reused. */
+static omx_return_t request_buffered(struct omx__endpoint *ep, omx_request_t *request,
+				     uint32_t *result, uint32_t timeout, bool may_block)
+{
+	struct omx__request *req = request ? *request : NULL;
+	uint32_t done;
+	omx_return_t ret = omx__enter(ep);
+
+	if (unlikely(ret))
+		return ret;
+	if (omx__request_valid(ep, req) && req->type == REQUEST_SEND)
+		ret = request_await(ep, request, &done, timeout, may_block);
+	else
+		ret = OMX_BAD_REQUEST;
+	if (!ret)
+		*result = done;
+	omx__leave(ep);
+	return ret;
+}
+
+omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, request_buffered(ep, request, result, 0, false), __func__);
+}
+
+omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
+			  uint32_t timeout)
+{
+	return omx__return(ep, request_buffered(ep, request, result, timeout, true), __func__);
+}
+
+/* ---- any request of an endpoint ------------------------------------------ */
+
+static struct omx__request *done_in_context(struct list *done, const struct query *query)
+{
+	struct list *node;
+
+	for (node = done->next; node != done; node = node->next) {
+		struct omx__request *req = list_entry(node, struct omx__request, context_node);
+
+		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
+			return req;
+	}
+	return NULL;
+}
+
+static struct omx__request *done_anywhere(struct list *done, const struct query *query)
+{
+	struct list *node;
+
+	for (node = done->next; node != done; node = node->next) {
+		struct omx__request *req = list_entry(node, struct omx__request, node);
+
+		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
+			return req;
+	}
+	return NULL;
+}
+
+static bool find_done(struct omx__endpoint *ep, void *argument)
+{
+	struct query *query = argument;
+
+	if (!ep->context_mask || !omx__context_named(ep, query->match_mask))
+		query->req = done_anywhere(&ep->done, query);
+	else
+		query->req = done_in_context(&omx__context_of(ep, query->match_info)->done,
+					     query);
+	return query->req;
+}
+
+static omx_return_t complete_any(struct omx__endpoint *ep, uint64_t match_info,
+				 uint64_t match_mask, omx_status_t *status, uint32_t *result,
+				 uint32_t timeout, bool may_block)
+{
+	struct query query = { .match_info = match_info, .match_mask = match_mask };
+	uint32_t done;
+	omx_return_t ret = omx__query_run(ep, find_done, &query, &done, timeout, may_block);
+
+	if (ret)
+		return ret;
+	if (done)
+		omx__request_take(query.req, status);
+	*result = done;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_test_any(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			  omx_status_t *status, uint32_t *result)
+{
+	return omx__return(ep, complete_any(ep, match_info, match_mask, status, result,
+					    0, false), __func__);
+}
+
+omx_return_t omx_wait_any(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
+			  omx_status_t *status, uint32_t *result, uint32_t timeout)
+{
+	return omx__return(ep, complete_any(ep, match_info, match_mask, status, result,
+					    timeout, true), __func__);
+}
+
+static omx_return_t first_done(struct omx__endpoint *ep, omx_request_t *request,
+			       uint32_t *result, uint32_t timeout, bool may_block)
+{
+	struct query query = { .match_info = 0, .match_mask = 0 };
+	uint32_t done;
+	omx_return_t ret = omx__query_run(ep, find_done, &query, &done, timeout, may_block);
+
+	if (ret)
+		return ret;
+	if (done)
+		*request = query.req;
+	*result = done;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_ipeek(omx_endpoint_t ep, omx_request_t *request, uint32_t *result)
+{
+	return omx__return(ep, first_done(ep, request, result, 0, false), __func__);
+}
+
+omx_return_t omx_peek(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
+		      uint32_t timeout)
+{
+	return omx__return(ep, first_done(ep, request, result, timeout, true), __func__);
+}
