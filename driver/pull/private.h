@@ -101,7 +101,7 @@ struct omx_pull {
 	struct omx_pull_window window;
 	struct omx_cursor cursor;	/* where frames go */
 	struct omx_cursor ahead;		/* where frames are requested */
-	unsigned long progress;		/* jiffies */
+	unsigned long progress;		/* jiffies; only while frames are outstanding */
 	u32 yielded;			/* outstanding frames whose share others have */
 	u8 backoff;
 	struct timer_list timer;
@@ -165,13 +165,19 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull);
  * pages.  pull->lock held.
  */
 void omx_pull_schedule_yield(struct omx_pull *pull);
+/* Ends the wait for a turn, if it waits.  The pull has ended, or pull->lock held. */
+void omx_pull_schedule_dequeue(struct omx_pull *pull);
 void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
 
-/* Requested frames are no longer on their way.  pull->lock held, or DONE by its concluder. */
+/*
+ * Requested frames are no longer on their way.  pull->lock held, or DONE by its concluder.
+ * The caller calls omx_pull_schedule_next() afterwards, or the last pull that waits may
+ * never have its turn.  Fully ordered; pairs with the barrier in schedule.c.
+ */
 static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
 {
-	atomic_sub(frames * pull->window.frame_length,
-		   &pull->ep->board->pulls.outstanding);
+	atomic_sub_return(frames * pull->window.frame_length,
+			  &pull->ep->board->pulls.outstanding);
 }
 
 /* Frames arrived or a pull ended: lets pulls that wait have their turn.  No lock held. */
@@ -193,7 +199,7 @@ u32 omx_pull_frame_length(const struct omx_pull *pull);
 
 /* ---- pull_timer.c ---- */
 void omx_pull_timer(struct timer_list *timer);
-/* pull->lock held. */
+/* Does nothing if no frame is outstanding.  pull->lock held. */
 void omx_pull_timer_start(struct omx_pull *pull);
 
 /* ---- response.c, pull->lock held ---- */

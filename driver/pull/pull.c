@@ -92,14 +92,10 @@ void omx_pull_put(struct omx_pull *pull)
 /* Gives back what the pull took of its board and its channel. */
 static void pull_leave(struct omx_pull *pull)
 {
-	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
-
 	timer_delete(&pull->timer);
 	omx_pull_drop_parked(pull);
 	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
-	spin_lock_bh(&pulls->lock);
-	list_del_init(&pull->in_schedule);
-	spin_unlock_bh(&pulls->lock);
+	omx_pull_schedule_dequeue(pull);
 	spin_lock_bh(&pull->ch->lock);
 	list_del_init(&pull->in_channel);
 	spin_unlock_bh(&pull->ch->lock);

@@ -298,6 +298,7 @@ static void pull_request_dropped(struct omx_pull *pull, struct sk_buff_head *out
 /* Resumes the transfer unless it has ended.  stepped: pages have come. */
 static void pull_resume(struct omx_pull *pull, bool stepped)
 {
+	struct omx_board *board = NULL;
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
@@ -305,6 +306,7 @@ static void pull_resume(struct omx_pull *pull, bool stepped)
 	local_bh_disable();
 	spin_lock(&pull->lock);
 	if (pull->state == OMX_PULL_REQUESTING) {
+		board = pull->ep->board;
 		if (stepped) {
 			pull_receive_parked(pull, &out);
 			if (pull->paging.dropped && skb_queue_empty(&pull->paging.parked))
@@ -313,6 +315,8 @@ static void pull_resume(struct omx_pull *pull, bool stepped)
 		omx_pull_request_more(pull, omx_pull_now_us(), &out);
 	}
 	omx_pull_unlock_and_continue(pull, &out);
+	if (board)
+		omx_pull_schedule_next(board);
 	local_bh_enable();
 	rcu_read_unlock();
 }

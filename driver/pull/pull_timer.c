@@ -3,6 +3,11 @@
  * The timer of a pull, in softirq: requests again what was lost, starts over
  * when the path's MTU has become smaller, and gives up on a sender that has been
  * silent for the program's timeout.
+ *
+ * It runs only while frames are outstanding, and not before one of their blocks
+ * is overdue.  Thousands of pulls that wait for their turn or for pages
+ * therefore cost nothing; schedule.c and pull_page_in.c let them go on, and the
+ * channel's timer finds out that their sender is dead.
  */
 #include "channel/channel.h"
 #include "channel/send.h"
@@ -12,18 +17,30 @@
 #include "pull/private.h"
 
 #define TIMEOUT_MAX_US		1000000
+#define BACKOFF_MAX		6
 
 static u32 pull_timeout_us(const struct omx_pull *pull)
 {
 	u32 us = max_t(u32, OMX_PULL_TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
 
-	return min_t(u32, us << min_t(u8, pull->backoff, 6), TIMEOUT_MAX_US);
+	return min_t(u32, us << pull->backoff, TIMEOUT_MAX_US);
 }
 
 void omx_pull_timer_start(struct omx_pull *pull)
 {
+	u32 patience = pull_timeout_us(pull);
+	unsigned long at, give_up;
+	u32 due;
+
 	lockdep_assert_held(&pull->lock);
-	mod_timer(&pull->timer, jiffies + usecs_to_jiffies(pull_timeout_us(pull)));
+	if (!pull->window.outstanding)
+		return;
+	due = omx_pull_window_due(&pull->window, omx_pull_now_us(), patience);
+	at = jiffies + usecs_to_jiffies(max(due, patience));
+	give_up = pull->progress + pull->timeout + 1;
+	if (time_before(give_up, at))
+		at = max_t(unsigned long, give_up, jiffies + 1);
+	mod_timer(&pull->timer, at);
 }
 
 /*
@@ -31,7 +48,7 @@ void omx_pull_timer_start(struct omx_pull *pull)
  * sends a HELLO with its MTU, so everything is requested anew.  This happens only
  * when an administrator changes the MTU: what has arrived is not worth keeping.
  */
-static void pull_restart(struct omx_pull *pull)
+static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	lockdep_assert_held(&pull->lock);
 	omx_count(pull->ep->board, PULL_RESTARTED);
@@ -40,6 +57,7 @@ static void pull_restart(struct omx_pull *pull)
 	omx_pull_paging_restart(pull);
 	omx_dma_copies_wait(&pull->copies);		/* the same bytes come again */
 	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
+	omx_pull_request_more(pull, omx_pull_now_us(), out);
 }
 
 static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
@@ -59,7 +77,7 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 			omx_count(pull->ep->board, FAULT_TIMEOUT);
 		omx_pull_request_again(pull, &request, out);
 	}
-	if (i && pull->backoff < 16)
+	if (i && pull->backoff < BACKOFF_MAX)
 		pull->backoff++;
 }
 
@@ -72,12 +90,10 @@ static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	if (time_after(jiffies, pull->progress + pull->timeout))
 		return false;
 	if (omx_pull_frame_length(pull) < pull->window.frame_length)
-		pull_restart(pull);
+		pull_restart(pull, out);
 	pull_request_late(pull, out);
 	if (pull->backoff >= 2)
 		omx_pull_schedule_yield(pull);
-	/* It may have missed its turn. */
-	omx_pull_request_more(pull, omx_pull_now_us(), out);
 	omx_pull_timer_start(pull);
 	return true;
 }

@@ -139,10 +139,14 @@ static bool half_arrived(const struct omx_pull_block *block)
 }
 
 /* Patience doubles for a block that has been requested again already. */
+static s32 due_in(const struct omx_pull_block *block, u32 now, u32 patience)
+{
+	return block->requested_at + (patience << block->again) - now;
+}
+
 static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
 {
-	return block->missing &&
-	       (s32)(now - block->requested_at - (patience << block->again)) >= 0;
+	return block->missing && due_in(block, now, patience) <= 0;
 }
 
 static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
@@ -174,6 +178,20 @@ bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request)
 {
 	return ask_again(window, window->next_block, now, patience, request);
+}
+
+u32 omx_pull_window_due(const struct omx_pull_window *window, u32 now, u32 patience)
+{
+	s32 first = S32_MAX;
+	u64 i;
+
+	for (i = window->first_block; i < window->next_block; i++) {
+		const struct omx_pull_block *block = &window->block[i % OMX_PULL_BLOCKS];
+
+		if (block->missing)
+			first = min(first, due_in(block, now, patience));
+	}
+	return max(first, 0);
 }
 
 bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block)

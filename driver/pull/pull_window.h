@@ -87,6 +87,11 @@ static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
 	return !b->again && hweight32(b->missing) == b->frames;
 }
 
+static inline bool omx_pull_window_is_held(const struct omx_pull_window *window, u64 block)
+{
+	return window->block[block % OMX_PULL_BLOCKS].held;
+}
+
 u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now);
 /*
  * A new frame and those behind it that are, too, as far as the block goes and
@@ -115,6 +120,11 @@ bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
  */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);
+/*
+ * In how many us omx_pull_window_late() will find a block, if nothing arrives; 0: now.
+ * Frames are outstanding.
+ */
+u32 omx_pull_window_due(const struct omx_pull_window *window, u32 now, u32 patience);
 /* Which block has this byte?  False: none that was requested and is incomplete. */
 bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block);
 /*

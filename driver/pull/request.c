@@ -34,6 +34,7 @@ static void pull_add_request(struct omx_pull *pull, const struct omx_pull_reques
 
 void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 {
+	bool was_idle = !pull->window.outstanding;
 	struct omx_pull_request request;
 
 	lockdep_assert_held(&pull->lock);
@@ -42,6 +43,10 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 		omx_pull_window_request(&pull->window, now, &request);
 		omx_pull_schedule_return(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		pull_add_request(pull, &request, out);
+	}
+	if (was_idle && pull->window.outstanding) {
+		pull->progress = jiffies;	/* the sender's silence begins now */
+		omx_pull_timer_start(pull);
 	}
 }
 
@@ -64,7 +69,5 @@ void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out)
 	lockdep_assert_held(&pull->lock);
 	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
 	omx_pull_move(pull, OMX_PULL_REQUESTING);
-	pull->progress = jiffies;
 	omx_pull_request_more(pull, omx_pull_now_us(), out);
-	omx_pull_timer_start(pull);
 }

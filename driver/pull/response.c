@@ -86,6 +86,9 @@ static noinline void pull_request_gap(struct omx_pull *pull, u64 block, struct s
 static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 			 struct sk_buff_head *out)
 {
+	/* The timer was set with patience, which ends with this frame. */
+	bool timer_is_late = pull->backoff || omx_pull_window_is_held(&pull->window, block);
+
 	if (omx_pull_window_samples(&pull->window, block))
 		channel_sample_pull_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block,
 								      omx_pull_now_us()));
@@ -102,6 +105,8 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 		omx_pull_request_more(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
+	if (unlikely(timer_is_late))
+		omx_pull_timer_start(pull);
 }
 
 /* With which a DMA engine copies; NULL: the processor copies. */

@@ -27,21 +27,58 @@ void omx_pull_schedule_yield(struct omx_pull *pull)
 	pull->yielded = pull->window.outstanding;
 }
 
+/* One block may always be on its way, however large its frames are. */
+static bool schedule_take_block(struct omx_pull_scheduler *pulls, u32 bytes)
+{
+	int limit = max_t(int, bytes, BOARD_BYTES_MAX);
+	int outstanding = atomic_read(&pulls->outstanding);
+
+	do {
+		if (outstanding + bytes > limit)
+			return false;
+	} while (!atomic_try_cmpxchg(&pulls->outstanding, &outstanding, outstanding + bytes));
+	return true;
+}
+
+static void schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
+{
+	spin_lock_bh(&pulls->lock);
+	if (list_empty(&pull->in_schedule))
+		list_add_tail(&pull->in_schedule, &pulls->waiting);
+	spin_unlock_bh(&pulls->lock);
+}
+
+void omx_pull_schedule_dequeue(struct omx_pull *pull)
+{
+	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
+
+	spin_lock_bh(&pulls->lock);
+	list_del_init(&pull->in_schedule);
+	spin_unlock_bh(&pulls->lock);
+}
+
+/*
+ * Nothing but a return of bytes gives a waiting pull its turn.  The last bytes may
+ * return between the first attempt and the queuing, so there is a second one.
+ */
 bool omx_pull_schedule_may_request(struct omx_pull *pull)
 {
 	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 	u32 bytes = OMX_BLOCK_FRAMES * pull->window.frame_length;
 
 	lockdep_assert_held(&pull->lock);
-	/* One block may always be on its way, however large its frames are. */
-	if (atomic_add_return(bytes, &pulls->outstanding) <=
-	    max_t(u32, bytes, BOARD_BYTES_MAX))
+	if (schedule_take_block(pulls, bytes))
 		return true;
-	atomic_sub(bytes, &pulls->outstanding);
-	spin_lock_bh(&pulls->lock);
-	if (list_empty(&pull->in_schedule))
-		list_add_tail(&pull->in_schedule, &pulls->waiting);
-	spin_unlock_bh(&pulls->lock);
+	schedule_enqueue(pulls, pull);
+	/*
+	 * Either this sees the bytes that omx_pull_schedule_return() returned, or the
+	 * omx_pull_schedule_next() behind it sees the pull in the queue.
+	 */
+	smp_mb();
+	if (schedule_take_block(pulls, bytes)) {
+		omx_pull_schedule_dequeue(pull);
+		return true;
+	}
 	omx_count(pull->ep->board, PULL_WAITED);
 	return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pulls in virtual time over a simulated wire, driven as pull_ask.c and pull_take.c drive them,
- * beside a model that remembers what became of every frame.
+ * Pulls in virtual time over a simulated wire, driven as request.c, response.c and
+ * pull_timer.c drive them, beside a model that remembers what became of every frame.
  */
 #include "test.h"
 #include "frame_lengths.h"
@@ -11,10 +11,11 @@
 #define SEEDS		1500
 #define HEAP_MAX	16384
 
-/* As in pull_ask.c, pull_take.c and pull.h. */
+/* As in response.c, pull.h and pull_timer.c. */
 #define PATIENCE_MIN_US	1000
 #define TIMEOUT_MIN_US	10000
 #define TIMEOUT_MAX_US	1000000
+#define BACKOFF_MAX	6
 
 /* ---- the wire ---- */
 
@@ -93,6 +94,7 @@ struct pull {
 	u32 rtt, rtt_min;
 	u32 backoff;
 	u64 heard;		/* silence counts from here */
+	u64 timer;		/* when it runs */
 	bool no_timer;
 	u64 gaps, timeouts, again, duplicates;
 };
@@ -198,8 +200,24 @@ static u64 block_of(const struct pull *pull, const struct omx_pull_request *requ
 	return block;
 }
 
+static u32 timeout_us(const struct pull *pull)
+{
+	u32 us = max_t(u32, TIMEOUT_MIN_US, 4 * pull->rtt);
+
+	return min_t(u32, us << pull->backoff, TIMEOUT_MAX_US);
+}
+
+static void timer_start(struct pull *pull)
+{
+	u32 patience = timeout_us(pull);
+
+	pull->timer = pull->now +
+		      max(patience, omx_pull_window_due(&pull->window, pull->now, patience));
+}
+
 static void ask(struct pull *pull)
 {
+	bool was_idle = !pull->outstanding;
 	struct omx_pull_request request;
 
 	while (omx_pull_window_wants(&pull->window)) {
@@ -220,6 +238,8 @@ static void ask(struct pull *pull)
 		check(pull);
 		answer(pull, &request);
 	}
+	if (was_idle && pull->outstanding)
+		timer_start(pull);
 	/* It only stops at its limit or at the end. */
 	assert_true(pull->next_block == pull->blocks ||
 		    pull->next_block - pull->window.first_block >= OMX_PULL_BLOCKS ||
@@ -283,6 +303,7 @@ static void note_rtt(struct pull *pull, u32 rtt)
 static void take(struct pull *pull, u64 frame, u64 block)
 {
 	struct block *b = &pull->block[block];
+	bool timer_is_late = pull->backoff;
 	bool sample = !b->arrived && !b->again;
 
 	assert_true(omx_pull_window_samples(&pull->window, block) == sample);
@@ -302,6 +323,8 @@ static void take(struct pull *pull, u64 frame, u64 block)
 	check(pull);
 	ask(pull);
 	notice_gap(pull, block);
+	if (timer_is_late)
+		timer_start(pull);
 }
 
 static void frame_arrives(struct pull *pull, u64 frame)
@@ -322,13 +345,6 @@ static void frame_arrives(struct pull *pull, u64 frame)
 	take(pull, frame, block);
 }
 
-static u32 timeout_us(const struct pull *pull)
-{
-	u32 us = max_t(u32, TIMEOUT_MIN_US, 4 * pull->rtt);
-
-	return min_t(u32, us << min_t(u32, pull->backoff, 6), TIMEOUT_MAX_US);
-}
-
 static void ask_for_late(struct pull *pull)
 {
 	u32 patience = timeout_us(pull);
@@ -340,7 +356,7 @@ static void ask_for_late(struct pull *pull)
 	for (i = pull->window.first_block; i < pull->next_block; i++)
 		late += model_is_overdue(pull, i, patience);
 	pull->timeouts += late;
-	if (late && pull->backoff < 16)
+	if (late && pull->backoff < BACKOFF_MAX)
 		pull->backoff++;
 	while (late--) {
 		assert_true(omx_pull_window_late(&pull->window, pull->now, patience,
@@ -398,22 +414,21 @@ static void straggler_arrives(struct pull *pull)
 
 static void pull_run(struct pull *pull)
 {
-	u64 timer = pull->now + TIMEOUT_MIN_US;
 	u64 give_up = pull->now + 600ULL * 1000000;
 
 	ask(pull);
 	while (pull->left) {
 		assert_true(pull->now < give_up);
-		if (pull->wire.count && pull->wire.heap[0].at <= timer) {
+		if (pull->wire.count && pull->wire.heap[0].at <= pull->timer) {
 			struct event event = heap_pop(&pull->wire);
 
 			pull->now = max(pull->now, event.at);
 			frame_arrives(pull, event.frame);
 		} else {
-			pull->now = timer;
+			pull->now = pull->timer;
 			if (!pull->no_timer)
 				ask_for_late(pull);
-			timer = pull->now + timeout_us(pull);
+			timer_start(pull);
 		}
 		if (random_percent(2))
 			misfit_arrives(pull);

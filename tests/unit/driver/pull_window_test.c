@@ -149,6 +149,44 @@ static void late__oldest_first_each_once(void **state)
 	}
 }
 
+/* The timer of a pull runs when this says so, and then finds a block that is late. */
+static void due__is_when_the_first_block_is_late(void **state)
+{
+	static const u32 starts[] = { 0, UINT32_MAX - 500, 0x7fffff00 };
+	struct omx_pull_window window;
+	struct omx_pull_request request;
+	u32 i, s, start;
+
+	(void)state;
+	for (s = 0; s < 3; s++) {
+		start = starts[s];
+		ask_four(&window, start);
+		assert_int_equal(omx_pull_window_due(&window, start, 10000), 10000);
+		assert_int_equal(omx_pull_window_due(&window, start + 9999, 10000), 1);
+		assert_int_equal(omx_pull_window_due(&window, start + 12345, 10000), 0);
+		/* A block that waits for pages is not late for a second. */
+		for (i = 0; i < 4; i++)
+			omx_pull_window_hold(&window, i, start + 100);
+		assert_int_equal(omx_pull_window_due(&window, start + 100, 10000),
+				 OMX_PULL_HOLD_US + 20000);
+		/* Its first frame ends that. */
+		assert_true(omx_pull_window_is_held(&window, 2));
+		arrive(&window, 2 * 32 + 5);
+		assert_false(omx_pull_window_is_held(&window, 2));
+		assert_int_equal(omx_pull_window_due(&window, start + 100, 10000), 20000);
+		assert_false(omx_pull_window_late(&window, start + 100 + 19999, 10000, &request));
+		assert_true(omx_pull_window_late(&window, start + 100 + 20000, 10000, &request));
+		assert_int_equal(request.offset, 2 * 3200);
+		/* Requested again: twice the patience from now on. */
+		assert_int_equal(omx_pull_window_due(&window, start + 20100, 10000), 20000);
+		for (i = 0; i < 32; i++)
+			if (i != 5)
+				arrive(&window, 2 * 32 + i);
+		assert_int_equal(omx_pull_window_due(&window, start + 20100, 10000),
+				 OMX_PULL_HOLD_US);
+	}
+}
+
 static void window__limits_frames_and_blocks(void **state)
 {
 	struct omx_pull_window window;
@@ -346,6 +384,7 @@ int main(void)
 		cmocka_unit_test(window__end_of_huge_messages),
 		cmocka_unit_test(gap__needs_half_of_a_later_block_and_patience),
 		cmocka_unit_test(late__oldest_first_each_once),
+		cmocka_unit_test(due__is_when_the_first_block_is_late),
 		cmocka_unit_test(adapt__twice_what_arrives_in_a_round_trip),
 	};
 

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #define U32_MAX			((u32)~0U)
+#define S32_MAX			INT32_MAX
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
