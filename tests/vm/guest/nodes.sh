@@ -125,6 +125,13 @@ apply_netem() {
 	done
 }
 
+remove_netem() {
+	local i
+	for ((i = 1; i <= nodes; i++)); do
+		node "$i" tc qdisc del dev eth0 root || return
+	done
+}
+
 # The module in this kernel, bound to the eth0 of every node that is here.
 load_module() {
 	local i

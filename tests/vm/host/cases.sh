@@ -14,8 +14,10 @@
 # the stock kernel. With --all $LAB_ALL is "yes", which stands for a test's
 # long form.
 
-# list_runs GROUP: one line per run of a test: name, file, timeout, options,
-# separated by tabs. What the check leaves out goes to $logs/left-out.
+# list_runs GROUP: one line per run of a test: name, file, timeout, what netem
+# does ("-": nothing), options of its guest, separated by tabs. Tests with the
+# same guest share it; netem is applied to each. What the check leaves out goes
+# to $logs/left-out.
 list_runs() {
 	local file options name limit
 	for file in "$cases/$1"/*; do
@@ -23,8 +25,9 @@ list_runs() {
 		name=$1/$(basename "$file" .sh)
 		limit=$(sed -n 's/^# timeout: *//p' "$file" | head -n 1)
 		while read -r options; do
-			printf '%s\t%s\t%s\t%s\n' "$name$(suffix_of "$options")" "$file" \
-				"$(limit_with "$options" "${limit:-120}")" "$options"
+			printf '%s\t%s\t%s\t%s\t%s\n' "$name$(suffix_of "$options")" "$file" \
+				"$(limit_with "$options" "${limit:-120}")" \
+				"$(netem_of "$options")" "$(without_netem "$options")"
 		done < <(chosen_options "$file" "$name")
 	done
 }
@@ -36,6 +39,18 @@ suffix_of() {
 	*) tr -s ' -' . <<<".$1" | tr -cd 'a-z0-9.%' ;;
 	esac
 }
+
+netem_option="--netem '([^']*)'"
+
+netem_of() {
+	if [[ $1 =~ $netem_option ]]; then
+		echo "${BASH_REMATCH[1]}"
+	else
+		echo -
+	fi
+}
+
+without_netem() { sed -E "s/ ?$netem_option//; s/^ //" <<<"$1"; }
 
 all_options() {
 	{ grep '^# lab:' "$1" || echo '# lab:'; } | sed 's/^# lab: *//'
@@ -83,20 +98,25 @@ limit_with() {
 # or a guest (guest/run-tests); when it has a result, that is noted there.
 claim() { mkdir "$logs/claimed/${1//\//-}" 2>/dev/null; }
 
-# settle NAME STATUS SECONDS LOG OPTIONS
+# settle NAME STATUS SECONDS LOG
 settle() {
 	: >"$logs/claimed/${1//\//-}/settled"
-	result "$(bare_name "$1")" "${@:2}"
+	result "$(bare_name "$1")" "${@:2:3}" "$(options_of "$1")"
 }
 
 # The options are shown beside the name; see suffix_of().
 bare_name() { cut -d . -f 1 <<<"$1"; }
 
+options_of() {
+	run_named "$1" | awk -F '\t' '
+		$5 != "--host" { print $5 ($4 == "-" ? "" : ($5 == "" ? "" : " ") "--netem \047" $4 "\047") }'
+}
+
 fail_lost_runs() {
-	local name options
-	while IFS=$'\t' read -r name _ _ options; do
+	local name
+	while IFS=$'\t' read -r name _; do
 		[ -e "$logs/claimed/${name//\//-}/settled" ] ||
-			result "$(bare_name "$name")" "$exit_lab" "" /dev/null "no result; $options"
+			result "$(bare_name "$name")" "$exit_lab" "" /dev/null "no result; $(options_of "$name")"
 	done <"$logs/runs"
 }
 
@@ -108,7 +128,7 @@ run_on_host() {
 	mkdir -p "$(dirname "$logs/$name")"
 	LAB=$top/lab LAB_OUT=$logs/$name timeout -k 5 "$limit" "$file" \
 		>"$logs/$name.log" 2>&1 </dev/null || status=$?
-	settle "$name" "$status" "$(since "$begin")" "$logs/$name.log" ''
+	settle "$name" "$status" "$(since "$begin")" "$logs/$name.log"
 }
 
 run_named() { awk -F '\t' -v name="$1" '$1 == name' "$logs/runs"; }
@@ -118,7 +138,7 @@ run_named() { awk -F '\t' -v name="$1" '$1 == name' "$logs/runs"; }
 # The runs with these options that nobody has claimed.
 unclaimed() {
 	local name options
-	while IFS=$'\t' read -r name _ _ options; do
+	while IFS=$'\t' read -r name _ _ _ options; do
 		[ "$options" != "$1" ] || [ -e "$logs/claimed/${name//\//-}" ] || echo "$name"
 	done <"$logs/runs"
 }
@@ -135,7 +155,8 @@ run_in_guest() {
 		give_up "$status" "$log/log" "$options"
 		return
 	fi
-	awk -F '\t' -v OFS='\t' -v o="$options" '$4 == o { print $1, $2, $3 }' "$logs/runs" >"$log/list"
+	awk -F '\t' -v OFS='\t' -v o="$options" '$5 == o { print $1, $2, $3, $4 }' \
+		"$logs/runs" >"$log/list"
 	opt_timeout=$((60 + $(awk -F '\t' '{ n += $3 + 10 } END { print n }' "$log/list")))
 	mkfifo "$log/events"
 	serve_tests "$log" &
@@ -167,7 +188,7 @@ follow_guest() {
 		done)
 			started=''
 			[ "$status" = 0 ] || [ "$status" = 77 ] || failures=$((failures + 1))
-			settle "$name" "$status" "$seconds" "$logs/$name/log" "$2"
+			settle "$name" "$status" "$seconds" "$logs/$name/log"
 			;;
 		esac
 	done
@@ -185,7 +206,7 @@ judge_guest() {
 	local status=$1 log=$2 options=$3
 	if [ -n "$started" ]; then
 		{ echo '--- guest' && cat "$log/log"; } >>"$logs/$started/log"
-		settle "$started" "$status" "" "$logs/$started/log" "$options"
+		settle "$started" "$status" "" "$logs/$started/log"
 	elif [ "$began" = 0 ]; then
 		give_up "$((status ? status : exit_lab))" "$log/log" "$options"
 	elif [ "$status" != 0 ] && [ "$failures" = 0 ]; then
@@ -193,11 +214,11 @@ judge_guest() {
 	fi
 }
 
-# No test began, and none would.
+# give_up STATUS LOG OPTIONS: no test with these began, and none would.
 give_up() {
 	local name
 	while read -r name; do
-		! claim "$name" || settle "$name" "$1" "" "$2" "$3"
+		! claim "$name" || settle "$name" "$1" "" "$2"
 	done < <(unclaimed "$3")
 }
 

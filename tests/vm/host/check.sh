@@ -94,9 +94,9 @@ list_jobs() {
 		esac
 	done >"$logs/jobs"
 	[ -e "$logs/runs" ] || : >"$logs/runs"
-	awk -F '\t' '$4 == "--host" { print $3, "host", $1 }' "$logs/runs" |
+	awk -F '\t' '$5 == "--host" { print $3, "host", $1 }' "$logs/runs" |
 		sort -rn | cut -d ' ' -f 2- >>"$logs/jobs"
-	awk -F '\t' '$4 != "--host" { n[$4]++ } END { for (o in n) print n[o], "guests", o }' \
+	awk -F '\t' '$5 != "--host" { n[$5]++ } END { for (o in n) print n[o], "guests", o }' \
 		"$logs/runs" | sort -n | cut -d ' ' -f 2- >>"$logs/jobs"
 }
 
@@ -114,7 +114,7 @@ kernels_needed() {
 	local file
 	[ "$default_debug" = no ] || { echo --debug && return; }
 	{
-		cut -f 4 "$logs/runs"
+		cut -f 5 "$logs/runs"
 		cut -f 2 "$logs/runs" | sort -u | while read -r file; do
 			grep -h '^# needs:' "$file"
 		done
