@@ -48,6 +48,7 @@ int omx_channel_enlist(struct omx_channel *ch, struct list_head *node, struct li
 	} else {
 		omx_channel_wake_up(ch);
 		list_add_tail(node, list);
+		omx_channel_watch(ch);
 	}
 	spin_unlock_bh(&ch->lock);
 	return error;

@@ -17,6 +17,7 @@
 #include <linux/timer.h>
 
 #include "channel/channel.h"
+#include "channel/timer.h"
 #include "endpoint/endpoint.h"
 
 struct omx_flow;
@@ -110,7 +111,6 @@ static inline void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 
 /* The timeout of packets in flight begins now. */
 void omx_channel_start_timeout(struct omx_channel *ch, u64 now);
-void omx_channel_watch_locked(struct omx_channel *ch);
 /*
  * After packets were received: the timer is started once for a message that is
  * incomplete, and goes on by itself as long as the peer owes us something.
@@ -118,7 +118,7 @@ void omx_channel_watch_locked(struct omx_channel *ch);
 static inline void omx_channel_watch_owed(struct omx_channel *ch, bool was_owed)
 {
 	if (!was_owed && omx_channel_is_owed(ch))
-		omx_channel_watch_locked(ch);
+		omx_channel_watch(ch);
 }
 
 #endif

@@ -46,16 +46,9 @@ static unsigned long channel_probe_interval(const struct omx_channel *ch)
 	return max(interval, 1UL);
 }
 
-void omx_channel_watch_locked(struct omx_channel *ch)
-{
-	omx_channel_arm(ch, jiffies + channel_probe_interval(ch));
-}
-
 void omx_channel_watch(struct omx_channel *ch)
 {
-	spin_lock_bh(&ch->lock);
-	omx_channel_watch_locked(ch);
-	spin_unlock_bh(&ch->lock);
+	omx_channel_arm(ch, jiffies + channel_probe_interval(ch));
 }
 
 /*

@@ -26,8 +26,7 @@ static inline void omx_channel_wake_up(struct omx_channel *ch)
 		ch->heard = jiffies;
 }
 
-/* ---- any context ---- */
-/* A request waits for the peer (ch->rndvs): checks that the peer is alive. */
+/* Something begins to wait for the peer: checks from now on that the peer is alive. */
 void omx_channel_watch(struct omx_channel *ch);
 
 #endif

@@ -32,6 +32,7 @@ struct omx_endpoint;
 struct omx_pull_scheduler {
 	spinlock_t lock;
 	struct list_head waiting;	/* pulls that want to request more */
+	unsigned long waiting_since;	/* jiffies: the first of them */
 	atomic_t outstanding;		/* bytes requested that have not arrived */
 };
 

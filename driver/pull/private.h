@@ -95,6 +95,7 @@ struct omx_pull {
 
 	struct list_head in_channel;	/* ch->pulls, under ch->lock */
 	struct list_head in_schedule;	/* under board->pulls.lock */
+	unsigned long queued;		/* jiffies, under board->pulls.lock */
 
 	spinlock_t lock;		/* everything below */
 	enum omx_pull_state state;
@@ -104,6 +105,7 @@ struct omx_pull {
 	unsigned long progress;		/* jiffies; only while frames are outstanding */
 	u32 yielded;			/* outstanding frames whose share others have */
 	u8 backoff;
+	bool has_turn;			/* schedule.c lets it request now */
 	struct timer_list timer;
 
 	struct omx_pull_paging paging;
@@ -158,8 +160,8 @@ void omx_pull_end_if_missed(struct omx_pull *pull);
 void omx_pull_put(struct omx_pull *pull);
 
 /* ---- schedule.c ---- */
-/* Takes the right to request a block, or queues the pull for it.  pull->lock held. */
-bool omx_pull_schedule_may_request(struct omx_pull *pull);
+/* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */
+bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 /*
  * Gives the pull's share to others while it waits for a silent sender or for
  * pages.  pull->lock held.

@@ -293,6 +293,9 @@ static void pull_request_dropped(struct omx_pull *pull, struct sk_buff_head *out
 		omx_pull_request_again(pull, &request, out);
 	}
 	pull->paging.dropped = 0;
+	/* The blocks were held until now, and the timer was set accordingly. */
+	pull->progress = jiffies;
+	omx_pull_timer_start(pull);
 }
 
 /* Resumes the transfer unless it has ended.  stepped: pages have come. */

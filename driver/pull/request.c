@@ -32,6 +32,14 @@ static void pull_add_request(struct omx_pull *pull, const struct omx_pull_reques
 	__skb_queue_tail(out, skb);
 }
 
+static u32 pull_next_frames(const struct omx_pull *pull)
+{
+	u64 start, end;
+
+	omx_pull_next_block(pull, &start, &end);
+	return DIV_ROUND_UP((u32)(end - start), pull->window.frame_length);
+}
+
 void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 {
 	bool was_idle = !pull->window.outstanding;
@@ -39,9 +47,8 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 
 	lockdep_assert_held(&pull->lock);
 	while (omx_pull_window_wants(&pull->window) && omx_pull_next_block_has_pages(pull) &&
-	       omx_pull_schedule_may_request(pull)) {
+	       omx_pull_schedule_may_request(pull, pull_next_frames(pull))) {
 		omx_pull_window_request(&pull->window, now, &request);
-		omx_pull_schedule_return(pull, OMX_BLOCK_FRAMES - hweight32(request.wanted));
 		pull_add_request(pull, &request, out);
 	}
 	if (was_idle && pull->window.outstanding) {

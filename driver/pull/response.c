@@ -263,6 +263,7 @@ void omx_pull_hold_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			omx_pull_window_request_again(&pull->window, block, omx_pull_now_us(),
 						      &request);
 			omx_pull_request_again(pull, &request, &out);
+			omx_pull_timer_start(pull);
 		} else {
 			omx_pull_window_hold(&pull->window, block, omx_pull_now_us());
 			omx_pull_schedule_yield(pull);

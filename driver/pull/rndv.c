@@ -14,7 +14,6 @@
 #include "channel/channel.h"
 #include "channel/close.h"
 #include "channel/send.h"
-#include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/wakeup.h"
@@ -96,7 +95,6 @@ static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
 		/* If the channel fails now, the completion says so. */
 		omx_channel_send_one(ch, skb);
-		omx_channel_watch(ch);
 	}
 	return error;
 }
