@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		4
+#define OMX_ABI_VERSION		5
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -55,6 +55,9 @@ enum omx_status {
 	OMX_STATUS_TRUNCATED,		/* receiver's buffer was shorter */
 	OMX_STATUS_NO_MEMORY,
 	OMX_STATUS_BOARD_REMOVED,
+	OMX_STATUS_BAD_WINDOW,		/* the key is wrong, revoked or another peer's */
+	OMX_STATUS_BAD_RANGE,		/* not within the window, or not aligned */
+	OMX_STATUS_NO_RIGHT,		/* the window does not permit this access */
 	OMX_STATUSES
 };
 
@@ -295,6 +298,111 @@ struct omx_ioc_withdraw {
 	__u32	reserved;
 };
 
+/* ---- one-sided accesses ---- */
+
+/* Names a window to its peers.  The secret is random; no peer can guess it. */
+struct omx_key {
+	__u32	window;			/* never 0 */
+	__u32	secret[3];
+};
+
+#define OMX_WINDOW_GET		0x1
+#define OMX_WINDOW_PUT		0x2
+#define OMX_WINDOW_ATOMIC	0x4
+
+/*
+ * WINDOW_CREATE exports bytes of a region, so that peers who know the key access
+ * them without the program's help.  WINDOW_REVOKE returns when no access uses the
+ * window any more, and none will; it is killable.  A region that has windows
+ * cannot be destroyed (EBUSY).  Errors: ENOENT: there is no such region, channel
+ * or window; EINVAL: not within the region, or rights that the region's access
+ * does not include; EDQUOT, EBUSY, ENOMEM as REGION_CREATE.
+ */
+struct omx_ioc_window {
+	__u64	address;		/* only of the implicit region, else 0 */
+	__u64	offset;			/* in the region; implicit: 0 */
+	__u64	length;
+	__u32	region;			/* or OMX_REGION_IMPLICIT */
+	__u32	rights;			/* OMX_WINDOW_* */
+	__u32	channel;		/* whose peer may access it, or OMX_ANY */
+	__u32	reserved;
+	struct omx_key key;		/* out (create); in (revoke): only `window` */
+};
+
+/*
+ * PUT writes at most OMX_MEDIUM_MAX bytes, which it copies: the buffer may be
+ * reused on return.  GET reads at most OMX_WIRE_GET_MAX bytes and no more than fit
+ * one frame (EMSGSIZE); ATOMIC changes a word of 4 or 8 bytes.  PUT_RNDV and
+ * GET_RNDV are for any length: the data is pulled out of, or by the library into,
+ * the memory named here.
+ *
+ * Each of them, once accepted, ends with one OMX_EVENT_ACCESS_DONE, PUT_RNDV with
+ * OMX_EVENT_SEND_DONE.  EAGAIN: the channel is full, try again after its
+ * OMX_EVENT_SEND_SPACE.  EBUSY, ENOTCONN: as SEND_RNDV.
+ */
+struct omx_ioc_put {
+	struct omx_buffer buffer;
+	struct omx_key key;
+	__u64	offset;			/* in the window */
+	__u64	immediate;		/* only with OMX_ACCESS_EVENT, else 0 */
+	__u64	cookie;
+	__u32	channel;
+	__u32	flags;
+};
+
+#define OMX_ACCESS_EVENT	0x1	/* the target gets OMX_EVENT_PUT */
+
+struct omx_ioc_put_rndv {
+	struct omx_key key;
+	__u64	offset;
+	__u64	immediate;
+	__u64	length;
+	__u64	cookie;
+	__u64	address;		/* only of the implicit region, else 0 */
+	__u32	channel;
+	__u32	region;
+	__u32	flags;			/* OMX_ACCESS_EVENT */
+	__u32	reserved;
+};
+
+/* With OMX_ACCESS_ANNOUNCE the event brings the number of a message to PULL. */
+struct omx_ioc_get {
+	struct omx_key key;
+	__u64	offset;
+	__u64	length;
+	__u64	cookie;
+	__u32	channel;
+	__u32	flags;
+};
+
+#define OMX_ACCESS_ANNOUNCE	0x2
+
+enum omx_operation {			/* the same numbers as on the wire */
+	OMX_OPERATION_ADD,
+	OMX_OPERATION_AND,
+	OMX_OPERATION_OR,
+	OMX_OPERATION_XOR,
+	OMX_OPERATION_SWAP,
+	OMX_OPERATION_MIN,
+	OMX_OPERATION_MAX,
+	OMX_OPERATION_UMIN,
+	OMX_OPERATION_UMAX,
+	OMX_OPERATION_COMPARE_SWAP,
+	OMX_OPERATIONS
+};
+
+struct omx_ioc_atomic {
+	struct omx_key key;
+	__u64	offset;
+	__u64	operand;
+	__u64	compare;
+	__u64	cookie;
+	__u32	channel;
+	__u8	operation;
+	__u8	size;			/* 4 or 8 */
+	__u8	reserved[2];
+};
+
 /*
  * Pages in and translates memory that will be communicated.  A hint: the kernel
  * may reclaim the pages before they are used.  EFAULT: not all of the memory is
@@ -391,6 +499,12 @@ struct omx_ioc_pager {
 #define OMX_IOC_PAGER		_IOW(OMX_IOC_MAGIC, 0x2e, struct omx_ioc_pager)
 #define OMX_IOC_PAGE_IN		_IOW(OMX_IOC_MAGIC, 0x2f, struct omx_ioc_pager)
 #define OMX_IOC_WITHDRAW	_IOW(OMX_IOC_MAGIC, 0x30, struct omx_ioc_withdraw)
+#define OMX_IOC_WINDOW_CREATE	_IOWR(OMX_IOC_MAGIC, 0x31, struct omx_ioc_window)
+#define OMX_IOC_WINDOW_REVOKE	_IOW(OMX_IOC_MAGIC, 0x32, struct omx_ioc_window)
+#define OMX_IOC_PUT		_IOW(OMX_IOC_MAGIC, 0x33, struct omx_ioc_put)
+#define OMX_IOC_PUT_RNDV	_IOW(OMX_IOC_MAGIC, 0x34, struct omx_ioc_put_rndv)
+#define OMX_IOC_GET		_IOW(OMX_IOC_MAGIC, 0x35, struct omx_ioc_get)
+#define OMX_IOC_ATOMIC		_IOW(OMX_IOC_MAGIC, 0x36, struct omx_ioc_atomic)
 
 /* ---- mapped memory -------------------------------------------------------- */
 
@@ -446,6 +560,14 @@ enum omx_event_type {
 	OMX_EVENT_SEND_SPACE,	/* the channel accepts eager messages again */
 	OMX_EVENT_CHANNEL_DEAD,	/* status; nothing more arrives on it or leaves by it */
 	OMX_EVENT_BOARD,	/* up, down, other MTU: see kboard_flags; removed: status */
+	/*
+	 * PUT, GET or ATOMIC: status, cookie, length.  GET: the bytes are in or behind
+	 * the event as those of RECV, or remote_message is there to be pulled; ATOMIC:
+	 * the first 8 bytes of data are the word before, in the host's byte order.
+	 */
+	OMX_EVENT_ACCESS_DONE,
+	/* A put of a peer with immediate data is in place: immediate, length, window. */
+	OMX_EVENT_PUT,
 };
 
 #define OMX_SLOT_SIZE		64
@@ -461,13 +583,15 @@ struct omx_event {
 	__u32	channel;
 	union {
 		__u64	match_info;	/* RECV, RNDV */
-		__u64	cookie;		/* CONNECTED, SEND_DONE, PULL_DONE */
+		__u64	cookie;		/* CONNECTED, SEND_DONE, PULL_DONE, ACCESS_DONE */
+		__u64	immediate;	/* PUT */
 	};
 	__u64	length;		/* of the message, or transferred */
 	union {
 		__u32	message;	/* RECV of a medium message: to FETCH it; else 0 */
-		__u32	remote_message;	/* RNDV: to PULL it */
+		__u32	remote_message;	/* RNDV, GET with ANNOUNCE: to PULL it */
 		__u32	session;	/* CONNECTED */
+		__u32	window;		/* PUT */
 	};
 	__u32	reserved;
 	__u8	data[OMX_TINY_MAX];	/* RECV of a tiny message */

@@ -35,6 +35,11 @@ enum omx_wire_type {
 	OMX_WIRE_PULL_RESPONSE,	/* one of them, or several consecutive ones */
 	OMX_WIRE_NACK,		/* no such endpoint, session or region */
 	OMX_WIRE_HOLD,		/* what you pull is being paged in */
+	OMX_WIRE_PUT,		/* sequenced: write this to your window */
+	OMX_WIRE_PUT_RNDV,	/* sequenced: pull this into your window */
+	OMX_WIRE_GET,		/* sequenced: send me these bytes of your window */
+	OMX_WIRE_ATOMIC,	/* sequenced: change a word of your window */
+	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how a PUT, GET or ATOMIC ended */
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
@@ -155,6 +160,93 @@ struct omx_wire_hold {
 	__u8	reserved[3];
 } __packed;
 
+/* ---- one-sided accesses ---- */
+
+/* Names a window of the target: its number, and a secret that the target drew. */
+struct omx_wire_key {
+	__be32	window;
+	__be32	secret[3];
+} __packed;
+
+/* Accesses of one channel are performed in the order of their packets. */
+struct omx_wire_put {
+	struct omx_wire_sequence sequence;
+	struct omx_wire_key key;
+	__be64	offset;		/* in the window, of this packet's payload */
+	__be64	immediate;	/* only with OMX_PUT_EVENT */
+	__be32	access;		/* comes back in the response */
+	__be32	length;		/* of the whole put */
+	__u8	flags;
+	__u8	reserved[7];
+	/* payload */
+} __packed;
+
+#define OMX_PUT_LAST		0x01	/* respond once all packets of the put are in place */
+#define OMX_PUT_EVENT		0x02	/* tell the target's program then */
+
+/* The target pulls the message and ends it with NOTIFY, as a receiver does. */
+struct omx_wire_put_rndv {
+	struct omx_wire_sequence sequence;
+	struct omx_wire_key key;
+	__be64	offset;		/* in the window */
+	__be64	immediate;
+	__be64	length;
+	__be32	message;
+	__u8	flags;		/* OMX_PUT_EVENT */
+	__u8	reserved[3];
+} __packed;
+
+struct omx_wire_get {
+	struct omx_wire_sequence sequence;
+	struct omx_wire_key key;
+	__be64	offset;
+	__be64	length;
+	__be32	access;
+	__u8	flags;
+	__u8	reserved[3];
+} __packed;
+
+/* Do not send the bytes: respond with the number of a message to pull. */
+#define OMX_GET_ANNOUNCE	0x01
+
+enum omx_wire_operation {
+	OMX_WIRE_ADD,
+	OMX_WIRE_AND,
+	OMX_WIRE_OR,
+	OMX_WIRE_XOR,
+	OMX_WIRE_SWAP,
+	OMX_WIRE_MIN,		/* of signed words */
+	OMX_WIRE_MAX,
+	OMX_WIRE_UMIN,		/* of unsigned ones */
+	OMX_WIRE_UMAX,
+	OMX_WIRE_COMPARE_SWAP,	/* store the operand if the word equals `compare` */
+	OMX_WIRE_OPERATIONS
+};
+
+/* The word is in the target's byte order, the values are big endian. */
+struct omx_wire_atomic {
+	struct omx_wire_sequence sequence;
+	struct omx_wire_key key;
+	__be64	offset;		/* a multiple of size */
+	__be64	operand;
+	__be64	compare;
+	__be32	access;
+	__u8	operation;
+	__u8	size;		/* 4 or 8 */
+	__u8	reserved[2];
+} __packed;
+
+struct omx_wire_access_response {
+	struct omx_wire_sequence sequence;
+	__be64	value;		/* ATOMIC: the word before; GET, announced: the message */
+	__be32	access;
+	__u8	status;
+	__u8	reserved[3];
+	/* the bytes of a GET */
+} __packed;
+
+#define OMX_WIRE_GET_MAX	4096	/* bytes in a response */
+
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);
@@ -171,6 +263,11 @@ static_assert(sizeof(struct omx_wire_pull_response) == 16);
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_response))
 static_assert(sizeof(struct omx_wire_nack) == 8);
 static_assert(sizeof(struct omx_wire_hold) == 16);
+static_assert(sizeof(struct omx_wire_put) == 64);
+static_assert(sizeof(struct omx_wire_put_rndv) == 64);
+static_assert(sizeof(struct omx_wire_get) == 56);
+static_assert(sizeof(struct omx_wire_atomic) == 64);
+static_assert(sizeof(struct omx_wire_access_response) == 32);
 
 /*
  * Judges a frame: data points to struct omx_wire_head, linear bytes of it

@@ -149,6 +149,119 @@ omx_return_t omx_region_irecv(omx_endpoint_t ep, omx_region_t region, size_t len
 #define OMX_PREFETCH_WAIT	0x4
 omx_return_t omx_prefetch(omx_endpoint_t ep, void *address, size_t length, uint32_t flags);
 
+/* ---- one-sided communication ----------------------------------------------
+ *
+ * A window is memory that peers access without the help of the program that owns
+ * it, not even of a thread of its library: the driver performs the access.  The
+ * key of a window names it to them and is all that they need; the owner sends it
+ * to them, in a message for instance.  It cannot be guessed.  docs/ONE-SIDED.md
+ * describes order, atomicity, completion and failure.
+ *
+ * A request of an access ends when the access has been performed at the target,
+ * or with one of the status codes OMX_REMOTE_RDMA_WINDOW_BAD_ID (wrong or revoked
+ * key, or a key for other peers), OMX_ABORTED (out of range, not aligned, not
+ * permitted, or memory that cannot be accessed), OMX_REMOTE_ENDPOINT_UNREACHABLE and
+ * _CLOSED.  A get or atomic whose status is not SUCCESS leaves the result undefined.
+ */
+
+/* 16 bytes that may be sent to peers as they are. */
+typedef struct omx_key {
+	uint64_t opaque[2];
+} omx_key_t;
+
+typedef struct omx__window *omx_window_t;
+
+#define OMX_WINDOW_RIGHT_GET	0x1
+#define OMX_WINDOW_RIGHT_PUT	0x2
+#define OMX_WINDOW_RIGHT_ATOMIC	0x4
+
+/*
+ * Exports `length` bytes from the address on, mapped or not; NULL and
+ * OMX_WINDOW_ALL: the whole address space, offsets being addresses.  `peer` NULL:
+ * every peer that has the key may use it.  Errors: BAD_ENDPOINT,
+ * ENDPOINT_PARAM_BAD_VALUE (rights), SEGMENTS_BAD_COUNT (range),
+ * NO_SYSTEM_RESOURCES.
+ */
+#define OMX_WINDOW_ALL		((size_t) -1)
+omx_return_t omx_window_create(omx_endpoint_t ep, void *address, size_t length,
+			       uint32_t rights, const omx_endpoint_addr_t *peer,
+			       omx_window_t *window);
+/*
+ * The same with `length` bytes at `offset` of a declared region, which cannot be
+ * released before the window is destroyed.  BAD_REQUEST: not a region of this
+ * endpoint.
+ */
+omx_return_t omx_window_of_region(omx_endpoint_t ep, omx_region_t region, size_t offset,
+				  size_t length, uint32_t rights,
+				  const omx_endpoint_addr_t *peer, omx_window_t *window);
+omx_return_t omx_window_key(omx_endpoint_t ep, omx_window_t window, omx_key_t *key);
+/*
+ * Revokes the key.  Blocks until no access uses the memory any more; later ones
+ * fail at their initiator.
+ */
+omx_return_t omx_window_destroy(omx_endpoint_t ep, omx_window_t window);
+
+/*
+ * Write to the window, or read from it, at `offset` bytes from its start.  The
+ * buffer of a put may be reused when omx_ibuffered says so.  Any length.  Errors:
+ * BAD_ENDPOINT, SEGMENTS_BAD_COUNT, NO_SYSTEM_RESOURCES.
+ */
+omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
+		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+		      void *context, omx_request_t *request);
+omx_return_t omx_iputv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+		       omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+		       void *context, omx_request_t *request);
+omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length,
+		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+		      void *context, omx_request_t *request);
+omx_return_t omx_igetv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+		       omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+		       void *context, omx_request_t *request);
+
+/* omx_iput, and the target's program is told when the bytes are in place. */
+omx_return_t omx_iput_event(omx_endpoint_t ep, const void *buffer, size_t length,
+			    omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+			    uint64_t immediate, void *context, omx_request_t *request);
+
+typedef struct omx_put_event {
+	omx_endpoint_addr_t addr;	/* of the initiator */
+	uint64_t immediate;
+	uint64_t length;
+	omx_window_t window;		/* NULL: destroyed meanwhile */
+} omx_put_event_t;
+
+/* Takes the oldest event: *result 1, or 0 if there is none. */
+omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *result);
+
+/*
+ * Changes the word of `size` (4 or 8) bytes at `offset`, and stores what it was
+ * before at `before`, of the same size, unless that is NULL.  Atomic with respect
+ * to all other atomic accesses and to the atomic instructions of the owner's
+ * program.  `compare` is for COMPARE_SWAP.  The address of the word must be a
+ * multiple of its size.  Errors: as omx_iput; ENDPOINT_PARAM_BAD_VALUE (operation
+ * or size).
+ */
+typedef enum omx_atomic {
+	OMX_ATOMIC_ADD, OMX_ATOMIC_AND, OMX_ATOMIC_OR, OMX_ATOMIC_XOR, OMX_ATOMIC_SWAP,
+	OMX_ATOMIC_MIN, OMX_ATOMIC_MAX,		/* signed */
+	OMX_ATOMIC_UMIN, OMX_ATOMIC_UMAX,	/* unsigned */
+	OMX_ATOMIC_COMPARE_SWAP
+} omx_atomic_t;
+omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t size,
+			 omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+			 uint64_t operand, uint64_t compare, void *before,
+			 void *context, omx_request_t *request);
+
+/*
+ * Block until all accesses that this endpoint has posted, to one peer or to all,
+ * have been performed or have failed: *result 1, or 0 if the timeout has expired.
+ * Failures are in the status of the requests.
+ */
+omx_return_t omx_flush(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint32_t *result,
+		       uint32_t timeout);
+omx_return_t omx_flush_all(omx_endpoint_t ep, uint32_t *result, uint32_t timeout);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif
