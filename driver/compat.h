@@ -72,6 +72,13 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_percpu_wq
 #endif
 
+/* 6.5 made it a header of its own. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#include <crypto/algapi.h>	/* crypto_memneq() */
+#else
+#include <crypto/utils.h>
+#endif
+
 /* What these are asked has become a bool since. */
 #define omx_young_t	typeof(((struct mmu_notifier_ops *)NULL)->test_young(NULL, NULL, 0))
 

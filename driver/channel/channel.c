@@ -111,6 +111,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->claimed = 1;
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
+	INIT_LIST_HEAD(&ch->accesses);
 	INIT_WORK(&ch->end, omx_channel_end_work);
 	omx_completion_init(&ch->space_completion, OMX_EVENT_SEND_SPACE);
 	omx_completion_init(&ch->dead_completion, OMX_EVENT_CHANNEL_DEAD);

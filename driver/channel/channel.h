@@ -24,6 +24,7 @@
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
 #include "net/frame.h"
+#include "onesided/perform.h"
 
 struct omx_endpoint;
 struct omx_quota;
@@ -87,9 +88,13 @@ struct omx_channel {
 
 	struct list_head rndvs;		/* large sends waiting for their notify */
 	struct list_head pulls;
+	struct list_head accesses;	/* to the peer's windows, waiting for their response */
+	u32 access_count;		/* in that list */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
 	u32 pull_rtt_min;
+
+	struct omx_access_queue access_queue;	/* of the peer to our windows */
 
 	struct omx_completion space_completion;
 	struct omx_completion dead_completion;

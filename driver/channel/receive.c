@@ -18,6 +18,8 @@
 #include "net/frame.h"
 #include "net/peer.h"
 #include "net/transmit.h"
+#include "onesided/access.h"
+#include "onesided/perform.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -31,8 +33,12 @@ static bool channel_deliver(struct omx_channel *ch, struct sk_buff *skb)
 		return omx_receive_eager(ch, skb);
 	case OMX_WIRE_RNDV:
 		return omx_receive_rndv(ch, skb);
-	default:
+	case OMX_WIRE_NOTIFY:
 		return omx_receive_notify(ch, skb);
+	case OMX_WIRE_ACCESS_RESPONSE:
+		return omx_receive_access_response(ch, skb);
+	default:
+		return omx_receive_access(ch, skb);
 	}
 }
 

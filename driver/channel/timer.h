@@ -15,7 +15,8 @@
 /* Does a request of ours, or a message that has begun to arrive, need the peer? */
 static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
 {
-	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) || omx_channel_is_owed(ch);
+	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) ||
+	       !list_empty(&ch->accesses) || omx_channel_is_owed(ch);
 }
 
 /* Before the first request of an idle channel: the peer's silence begins now. */

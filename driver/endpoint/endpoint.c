@@ -40,10 +40,14 @@ static void endpoint_init_tables(struct omx_endpoint *ep)
 	omx_table_init(&ep->rndvs);
 	omx_table_init(&ep->messages);
 	omx_table_init(&ep->connects);
+	omx_table_init(&ep->windows);
+	omx_table_init(&ep->accesses);
 }
 
 static void endpoint_destroy_tables(struct omx_endpoint *ep)
 {
+	omx_table_destroy(&ep->accesses);
+	omx_table_destroy(&ep->windows);
 	omx_table_destroy(&ep->connects);
 	omx_table_destroy(&ep->messages);
 	omx_table_destroy(&ep->rndvs);

@@ -67,6 +67,8 @@ struct omx_endpoint {
 	struct omx_table rndvs;
 	struct omx_table messages;	/* medium ones, until fetched */
 	struct omx_table connects;
+	struct omx_table windows;
+	struct omx_table accesses;	/* of ours to windows of peers */
 
 	atomic_t unfetched;		/* bytes: complete messages that are not fetched */
 	atomic_t ahead;			/* bytes: frames kept out of order */

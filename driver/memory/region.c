@@ -195,7 +195,10 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 	region = omx_region_get(ep, ioc.region);
 	if (!region)
 		return -ENOENT;
-	if (omx_table_claim(&ep->regions, region->id, region)) {
+	/* From here on it gets no window; only one caller comes beyond. */
+	if (atomic_cmpxchg(&region->windows, 0, -1) > 0) {
+		error = -EBUSY;
+	} else if (omx_table_claim(&ep->regions, region->id, region)) {
 		region_withdraw(region);
 		region_put_now(region);
 		error = 0;

@@ -9,6 +9,7 @@
 #ifndef OMX_REGION_H
 #define OMX_REGION_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -34,6 +35,7 @@ struct omx_region {
 	u64 length;
 	u8 access;			/* OMX_REGION_READ, _WRITE */
 	u8 mode;			/* enum omx_memory */
+	atomic_t windows;		/* into it; -1: destroyed, it cannot get any more */
 	bool withdrawn;			/* the program uses the memory for something else */
 	unsigned int segment_count;
 	struct omx_region_segment segment[];

@@ -22,6 +22,12 @@
 /* Room for headers that device drivers add in front of the frame. */
 #define HEADROOM	(NET_SKB_PAD - ETH_HLEN % 4)
 
+static bool frame_is_sequenced(enum omx_wire_type type)
+{
+	return (type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY) ||
+	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_ACCESS_RESPONSE);
+}
+
 /*
  * A channel keeps a sequenced packet until it is acknowledged, and sends a clone
  * of it.  Small ones are allocated together with the clone, all of the same
@@ -29,8 +35,7 @@
  */
 static bool frame_is_pair(enum omx_wire_type type, unsigned int length)
 {
-	return type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY &&
-	       length <= SMALL_FRAME;
+	return frame_is_sequenced(type) && length <= SMALL_FRAME;
 }
 
 static struct sk_buff *spare_reuse(struct sk_buff **spare)

@@ -66,6 +66,11 @@ static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL_RESPONSE]	= omx_pull_response_pkt,
 	[OMX_WIRE_NACK]		= omx_channel_nack_pkt,
 	[OMX_WIRE_HOLD]		= omx_pull_hold_pkt,
+	[OMX_WIRE_PUT]		= omx_channel_sequenced_pkt,
+	[OMX_WIRE_PUT_RNDV]	= omx_channel_sequenced_pkt,
+	[OMX_WIRE_GET]		= omx_channel_sequenced_pkt,
+	[OMX_WIRE_ATOMIC]	= omx_channel_sequenced_pkt,
+	[OMX_WIRE_ACCESS_RESPONSE]	= omx_channel_sequenced_pkt,
 };
 
 /* Only hello and bye may be broadcast, and the source is no group address. */

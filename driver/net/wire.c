@@ -26,6 +26,11 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL_RESPONSE]	 = HEADER(struct omx_wire_pull_response),
 	[OMX_WIRE_NACK]		 = HEADER(struct omx_wire_nack),
 	[OMX_WIRE_HOLD]		 = HEADER(struct omx_wire_hold),
+	[OMX_WIRE_PUT]		 = HEADER(struct omx_wire_put),
+	[OMX_WIRE_PUT_RNDV]	 = HEADER(struct omx_wire_put_rndv),
+	[OMX_WIRE_GET]		 = HEADER(struct omx_wire_get),
+	[OMX_WIRE_ATOMIC]	 = HEADER(struct omx_wire_atomic),
+	[OMX_WIRE_ACCESS_RESPONSE]	 = HEADER(struct omx_wire_access_response),
 };
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
@@ -68,6 +73,39 @@ static bool response_fits(const struct omx_wire_pull_response *response,
 	return payload && offset + payload > offset;
 }
 
+/* A put is as long as an eager message at most, and so are its packets. */
+static bool put_fits(const struct omx_wire_put *put, unsigned int payload)
+{
+	u64 offset = be64_to_cpu(put->offset);
+	u32 length = be32_to_cpu(put->length);
+
+	return length <= OMX_WIRE_EAGER_MAX && payload <= length &&
+	       (payload || !length) && offset + payload >= offset;
+}
+
+static bool put_rndv_fits(const struct omx_wire_put_rndv *put)
+{
+	u64 offset = be64_to_cpu(put->offset);
+
+	return offset + be64_to_cpu(put->length) >= offset;
+}
+
+static bool get_fits(const struct omx_wire_get *get)
+{
+	u64 offset = be64_to_cpu(get->offset);
+	u64 length = be64_to_cpu(get->length);
+
+	return (get->flags & OMX_GET_ANNOUNCE || length <= OMX_WIRE_GET_MAX) &&
+	       offset + length >= offset;
+}
+
+/* Whether the word is aligned depends on where the window is. */
+static bool atomic_fits(const struct omx_wire_atomic *atomic)
+{
+	return atomic->operation < OMX_WIRE_OPERATIONS &&
+	       (atomic->size == 4 || atomic->size == 8);
+}
+
 static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 {
 	switch (type) {
@@ -80,6 +118,16 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 		return !payload && pull_fits(body);
 	case OMX_WIRE_PULL_RESPONSE:
 		return response_fits(body, payload);
+	case OMX_WIRE_PUT:
+		return put_fits(body, payload);
+	case OMX_WIRE_PUT_RNDV:
+		return !payload && put_rndv_fits(body);
+	case OMX_WIRE_GET:
+		return !payload && get_fits(body);
+	case OMX_WIRE_ATOMIC:
+		return !payload && atomic_fits(body);
+	case OMX_WIRE_ACCESS_RESPONSE:
+		return payload <= OMX_WIRE_GET_MAX;
 	default:
 		return !payload;
 	}

@@ -24,6 +24,11 @@
 	X(TX_PULL_RESPONSE,	"sent pull response") \
 	X(TX_NACK,		"sent nack") \
 	X(TX_HOLD,		"sent hold") \
+	X(TX_PUT,		"sent put") \
+	X(TX_PUT_RNDV,		"sent put rendezvous") \
+	X(TX_GET,		"sent get") \
+	X(TX_ATOMIC,		"sent atomic") \
+	X(TX_ACCESS_RESPONSE,	"sent access response") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
@@ -36,6 +41,11 @@
 	X(RX_PULL_RESPONSE,	"received pull response") \
 	X(RX_NACK,		"received nack") \
 	X(RX_HOLD,		"received hold") \
+	X(RX_PUT,		"received put") \
+	X(RX_PUT_RNDV,		"received put rendezvous") \
+	X(RX_GET,		"received get") \
+	X(RX_ATOMIC,		"received atomic") \
+	X(RX_ACCESS_RESPONSE,	"received access response") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
@@ -54,6 +64,13 @@
 	X(DMA_COPIED,		"piece of a frame copied by a DMA engine") \
 	X(DMA_REFUSED,		"piece of a frame not taken by the DMA engine") \
 	X(DMA_FAILED,		"piece of a frame copied again, the DMA engine failed") \
+	X(ACCESS_PUT,		"put performed for a peer") \
+	X(ACCESS_GET,		"get performed for a peer") \
+	X(ACCESS_ATOMIC,	"atomic performed for a peer") \
+	X(ACCESS_DEFERRED,	"access of a peer waited for its pages") \
+	X(ACCESS_BAD_WINDOW,	"access refused, no such window, key or peer") \
+	X(ACCESS_NO_RIGHT,	"access refused, no right") \
+	X(ACCESS_BAD_RANGE,	"access refused, outside the window or not aligned") \
 	X(REGION_FAULT,		"region not accessible, request failed") \
 	X(PAGES_PINNED_NOW,	"pages pinned now") \
 	X(PAGES_PINNED_PEAK,	"pages pinned at most") \
@@ -108,6 +125,7 @@
 	X(DROP_PULL_RANGE,	"dropped: pull outside its region") \
 	X(DROP_PULL_MTU,	"dropped: pull of frames beyond the MTU") \
 	X(DROP_NOTIFY,		"dropped: notify of no message") \
+	X(DROP_ACCESS_RESPONSE,	"dropped: response to no access") \
 	X(DROP_CONNECT_RESPONSE,	"dropped: response to no connect") \
 	X(DROP_NACK,		"dropped: nack of nothing") \
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \

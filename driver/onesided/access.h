@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
-<<<<<<< HEAD
- * Small one-sided accesses at their initiator, PUT, GET and ATOMIC: from the ioctl
- * to the ACCESS_RESPONSE packet of the target.
-=======
  * Our accesses to windows of peers: puts, gets and atomics that fit packets of the
  * channel.  Each ends with its response, or with its channel.
->>>>>>> 8284d13 (onesided: declare windows and their accesses)
  */
 #ifndef OMX_ONESIDED_ACCESS_H
 #define OMX_ONESIDED_ACCESS_H
@@ -17,14 +12,6 @@ struct omx_channel;
 struct omx_endpoint;
 struct sk_buff;
 
-<<<<<<< HEAD
-/* ---- process context ---- */
-/* OMX_IOC_PUT, OMX_IOC_GET, OMX_IOC_ATOMIC */
-long omx_put(struct omx_endpoint *ep, void __user *arg);
-long omx_get(struct omx_endpoint *ep, void __user *arg);
-long omx_atomic(struct omx_endpoint *ep, void __user *arg);
-/* The channels of the endpoint have been destroyed. */
-=======
 /*
  * How many accesses of a channel may be without a response (-EBUSY beyond).  The
  * target queues that many responses behind its own messages, whatever our window:
@@ -39,7 +26,6 @@ long omx_put_rndv(struct omx_endpoint *ep, void __user *arg);
 long omx_get(struct omx_endpoint *ep, void __user *arg);
 long omx_atomic(struct omx_endpoint *ep, void __user *arg);
 /* The endpoint closes; its channels are gone. */
->>>>>>> 8284d13 (onesided: declare windows and their accesses)
 void omx_accesses_destroy(struct omx_endpoint *ep);
 
 /* ---- any context ---- */
