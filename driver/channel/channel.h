@@ -24,7 +24,7 @@
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
 #include "net/frame.h"
-#include "onesided/perform.h"
+#include "onesided/access_queue.h"
 
 struct omx_endpoint;
 struct omx_quota;

@@ -26,6 +26,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/transmit.h"
+#include "onesided/access_queue.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -132,6 +133,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	}
 	omx_budget_uncharge(&ch->ep->budget, charged);
 	omx_partial_drop(&ch->partial);
+	omx_access_queue_drop(ch, packets);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
 		ch->window_closed = false;

@@ -19,6 +19,7 @@
 #include "channel/channel.h"
 #include "channel/timer.h"
 #include "endpoint/endpoint.h"
+#include "onesided/access_queue.h"
 
 struct omx_flow;
 
@@ -46,6 +47,16 @@ static inline u64 omx_channel_now_us(void)
 bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow);
 /* The channel ends, and packets of its flow are not to be received again. */
 void omx_channel_remember_flow(struct omx_channel *ch);
+
+/*
+ * After the lock was released under which packets were delivered or acks received:
+ * accesses may have come, or be able to go on.  RCU read lock held.
+ */
+static inline void omx_channel_perform(struct omx_channel *ch)
+{
+	if (unlikely(!skb_queue_empty_lockless(&ch->access_queue.packets)))
+		omx_access_queue_run(ch);
+}
 
 /* ---- send.c ---- */
 /* Sends pending packets, as many as the window admits. */

@@ -19,7 +19,7 @@
 #include "net/peer.h"
 #include "net/transmit.h"
 #include "onesided/access.h"
-#include "onesided/perform.h"
+#include "onesided/access_queue.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -279,6 +279,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		omx_channel_xmit(ch, &out);
 	if (!skb_queue_empty(&freed))
 		packets_free(&freed);
+	omx_channel_perform(ch);
 }
 
 /*
@@ -343,6 +344,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	kfree_skb(skb);
 	omx_channel_xmit(ch, &out);
 	packets_free(&freed);
+	omx_channel_perform(ch);
 }
 
 void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,

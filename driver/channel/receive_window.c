@@ -6,8 +6,8 @@
  *
  * A window closes when a message does not fit, or when there is no room for what
  * a full window would admit.  It opens again when the program makes room
- * (omx_channels_reopen(), process context) or when an ack is sent and there is
- * room.
+ * (omx_channels_reopen(), process context), when accesses that were queued have been
+ * performed, or when an ack is sent and there is room.
  */
 #include "channel/channel.h"
 #include "channel/private.h"
@@ -120,7 +120,7 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 
 /* ---- room again ---- */
 
-static void channel_receive_resume(struct omx_channel *ch)
+void omx_channel_receive_resume(struct omx_channel *ch)
 {
 	struct sk_buff_head out;
 	bool was_owed;
@@ -138,6 +138,7 @@ static void channel_receive_resume(struct omx_channel *ch)
 	}
 	spin_unlock_bh(&ch->lock);
 	omx_channel_xmit(ch, &out);
+	omx_channel_perform(ch);
 }
 
 bool omx_channels_may_reopen(struct omx_endpoint *ep)
@@ -158,6 +159,6 @@ void omx_channels_reopen(struct omx_endpoint *ep)
 	}
 	rcu_read_lock();
 	while ((ch = omx_table_next(&ep->channels, &slot)))
-		channel_receive_resume(ch);
+		omx_channel_receive_resume(ch);
 	rcu_read_unlock();
 }

@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+struct omx_channel;
 struct omx_endpoint;
 
 /* ---- process context ---- */
@@ -14,5 +15,9 @@ struct omx_endpoint;
 void omx_channels_reopen(struct omx_endpoint *ep);
 /* Is there a closed window, and room to open it? */
 bool omx_channels_may_reopen(struct omx_endpoint *ep);
+
+/* ---- any context, RCU read lock held, ch->lock not held ---- */
+/* If the window is closed: delivers packets that wait, and opens it if there is room. */
+void omx_channel_receive_resume(struct omx_channel *ch);
 
 #endif

@@ -21,6 +21,8 @@
 #include "net/transmit.h"
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
+/* ... and of responses to OMX_ACCESSES_MAX accesses, which come on top of that. */
+#define RESPONSES_MAX	(4 * 1024 * 1024)
 
 /* ---- how much may be queued ---- */
 
@@ -59,6 +61,12 @@ bool omx_channel_may_send(struct omx_channel *ch, u32 length)
 	}
 	spin_unlock_bh(&ch->lock);
 	return !refused;
+}
+
+bool omx_channel_may_respond(const struct omx_channel *ch)
+{
+	lockdep_assert_held(&ch->lock);
+	return ch->pending_bytes <= PENDING_MAX + RESPONSES_MAX;
 }
 
 void omx_channel_send_resume(struct omx_channel *ch)

@@ -18,6 +18,13 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length);
  * channel is idle.  Pulls do not need that: they let peers release memory.
  */
 bool omx_channel_may_send(struct omx_channel *ch, u32 length);
+/*
+ * May another response to an access be queued?  If not, packets wait for acks, which
+ * run the queue of accesses.  What the program has queued leaves room for responses
+ * to all accesses that a peer may have under way: if they waited for each other, two
+ * endpoints that put to each other would stop for ever.  ch->lock held.
+ */
+bool omx_channel_may_respond(const struct omx_channel *ch);
 /* A packet to the peer, head filled in; it gets its number when it leaves. */
 static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
 						 enum omx_wire_type type,

@@ -28,6 +28,8 @@
 #include "memory/region.h"
 #include "memory/space.h"
 #include "observe/lock_order.h"
+#include "onesided/access.h"
+#include "onesided/window.h"
 #include "pager/pager.h"
 #include "pager/threads.h"
 #include "pager/worker.h"
@@ -235,6 +237,12 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_WAKEUP,		ioctl_wakeup),
 	RUN(OMX_IOC_KICK,		ioctl_kick),
 	RUN(OMX_IOC_PREFETCH,		omx_prefetch),
+	RUN(OMX_IOC_WINDOW_CREATE,	omx_window_create),
+	RUN(OMX_IOC_WINDOW_REVOKE,	omx_window_revoke),
+	RUN(OMX_IOC_PUT,		omx_put),
+	RUN(OMX_IOC_PUT_RNDV,		omx_put_rndv),
+	RUN(OMX_IOC_GET,		omx_get),
+	RUN(OMX_IOC_ATOMIC,		omx_atomic),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -26,6 +26,9 @@
 #include "memory/space.h"
 #include "net/board.h"
 #include "observe/lock_order.h"
+#include "onesided/access.h"
+#include "onesided/access_queue.h"
+#include "onesided/window.h"
 #include "pager/pager.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -285,13 +288,16 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	/* No frame or ioctl uses it any more; running timers check ep->dead. */
 	omx_wakeup_stop(ep);
 	omx_connects_destroy(ep);
+	omx_access_queues_stop(ep);	/* before what they begin ends */
 	omx_rndvs_stop(ep);
 	omx_pulls_destroy(ep);	/* waits for a grace period */
 	if (ep->space)
 		omx_pager_close(ep->space->pager);
 	omx_channels_destroy(ep);
 	omx_rndvs_destroy(ep);
+	omx_accesses_destroy(ep);
 	omx_messages_destroy(ep);
+	omx_windows_destroy(ep);
 	omx_regions_destroy(ep);
 	endpoint_free(ep);
 	omx_board_put(board);
@@ -373,6 +379,7 @@ long omx_endpoint_kick(struct omx_endpoint *ep)
 {
 	omx_ring_flush(&ep->ring);
 	omx_channels_reopen(ep);
+	omx_access_queues_resume(ep);
 	/* The room is not sufficient yet: have the program kick again after more. */
 	if (atomic_read(&ep->closed_windows))
 		WRITE_ONCE(ep->ring.kernel->kbacklog, 1);

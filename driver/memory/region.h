@@ -57,6 +57,12 @@ void omx_regions_destroy(struct omx_endpoint *ep);
 
 /* ---- any context ---- */
 struct omx_region *omx_region_get(struct omx_endpoint *ep, u32 id);
+/* The caller knows that somebody else has a reference. */
+static inline void omx_region_ref(struct omx_region *region)
+{
+	refcount_inc(&region->ref);
+}
+
 void omx_region_put(struct omx_region *region);
 
 /* Are the pages of regions with this mode pinned? */

@@ -90,14 +90,19 @@ void omx_window_put(struct omx_window *window)
 }
 
 /*
- * Small accesses have ended after the grace period, and nobody begins a larger one.
- * If the wait is interrupted, the last of them frees the window.
+ * After the first grace period small accesses have ended, and nobody begins a larger
+ * one; after the second one nobody reads for a message that has been withdrawn.  If
+ * the wait is interrupted, the last transfer frees the window.
  */
 static long window_wait(struct omx_endpoint *ep, struct omx_window *window)
 {
+	long error;
+
 	synchronize_rcu();
 	omx_window_end_transfers(ep, window);
-	return wait_var_event_killable(&window->ref, refcount_read(&window->ref) == 1);
+	error = wait_var_event_killable(&window->ref, refcount_read(&window->ref) == 1);
+	synchronize_rcu();
+	return error;
 }
 
 long omx_window_revoke(struct omx_endpoint *ep, void __user *arg)

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queue of a channel's accesses, and who runs it.
+ *
+ * The channel appends packets with its lock held and runs the queue after that:
+ * mostly in softirq, as frames arrive.  Whoever finds that nobody runs it performs
+ * accesses without the lock, which keeps them in order.  If the first one needs
+ * pages, or if there are many, work of the pager goes on in process context.
+ *
+ * An access that waits for anything else goes on when the queue is run again: with
+ * the next ack if the channel is full of responses, when the program kicks if its
+ * ring is full.
+ */
+#include <linux/sched.h>
+
+#include "channel/channel.h"
+#include "channel/private.h"
+#include "channel/receive_window.h"
+#include "channel/send.h"
+#include "compat.h"
+#include "endpoint/budget.h"
+#include "endpoint/endpoint.h"
+#include "memory/region.h"
+#include "memory/region_page_in.h"
+#include "memory/space.h"
+#include "net/board.h"
+#include "onesided/access_queue.h"
+#include "onesided/perform.h"
+#include "pager/pager.h"
+
+/* Accesses that are performed with BH off before others have their turn. */
+#define AT_ONCE		64
+
+/* ---- packets come and go ---- */
+
+bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	struct omx_budget *budget = &ch->ep->budget;
+	u32 queued = skb_queue_len(&queue->packets);
+
+	lockdep_assert_held(&ch->lock);
+	BUILD_BUG_ON(sizeof(struct omx_access_cb) > sizeof(skb->cb));
+	/* One always may wait, so that every channel makes progress. */
+	if (queued >= OMX_WINDOW ||
+	    (queued && !omx_budget_has_room(budget, OMX_ACCOUNT_RECEIVE)))
+		return false;
+	memset(skb->cb, 0, sizeof(struct omx_access_cb));
+	omx_budget_charge(budget, skb->truesize);
+	__skb_queue_tail(&queue->packets, skb);
+	return true;
+}
+
+void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	unsigned long charged = 0;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	queue->stopped = true;
+	skb_queue_walk(&queue->packets, skb)
+		charged += skb->truesize;
+	omx_budget_uncharge(&ch->ep->budget, charged);
+	skb_queue_splice_tail_init(&queue->packets, packets);
+}
+
+/*
+ * The first access, referenced.  NULL: whoever runs the queue stops, because nothing
+ * can be performed now.
+ */
+static struct sk_buff *queue_first(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	struct sk_buff *skb = NULL;
+
+	spin_lock(&ch->lock);
+	queue->again = false;
+	if (!queue->stopped && omx_channel_may_respond(ch))
+		skb = skb_peek(&queue->packets);
+	if (skb)
+		skb_get(skb);
+	else
+		queue->running = false;
+	spin_unlock(&ch->lock);
+	return skb;
+}
+
+/* The first access has been performed. */
+static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	bool reopen = false;
+
+	spin_lock(&ch->lock);
+	if (!queue->stopped) {
+		u32 left;
+
+		__skb_unlink(skb, &queue->packets);
+		omx_budget_uncharge(&ch->ep->budget, skb->truesize);
+		consume_skb(skb);	/* the caller has a reference */
+		left = skb_queue_len(&queue->packets);
+		/* Not after each: it sends an ack. */
+		reopen = ch->window_closed && (!left || left == OMX_WINDOW / 2);
+	}
+	spin_unlock(&ch->lock);
+	if (reopen)
+		omx_channel_receive_resume(ch);
+}
+
+/* ---- running ---- */
+
+static bool queue_begin(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	bool begins;
+
+	spin_lock(&ch->lock);
+	begins = !queue->running && !queue->stopped;
+	if (begins)
+		queue->running = true;
+	else
+		queue->again = true;
+	spin_unlock(&ch->lock);
+	return begins;
+}
+
+/* The ring had no room.  False: stop, nobody has made room since. */
+static bool queue_retry(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	bool again;
+
+	spin_lock(&ch->lock);
+	again = queue->again;
+	if (!again)
+		queue->running = false;
+	spin_unlock(&ch->lock);
+	return again;
+}
+
+/*
+ * Whoever calls this runs the queue.  True: it has to go on in process context; else
+ * it does not run the queue any more.
+ */
+static bool queue_run_some(struct omx_channel *ch)
+{
+	unsigned int n;
+
+	for (n = 0; n < AT_ONCE; n++) {
+		struct sk_buff *skb = queue_first(ch);
+		int error;
+
+		if (!skb)
+			return false;
+		error = omx_access_perform(ch, skb);
+		if (!error)
+			queue_remove(ch, skb);
+		consume_skb(skb);
+		if (error == -EAGAIN)
+			return true;
+		if (error == -EBUSY && !queue_retry(ch))
+			return false;
+	}
+	return true;
+}
+
+/* ---- in process context ---- */
+
+static void queue_end_wait(struct omx_access_queue *queue)
+{
+	if (queue->wait.region)
+		omx_region_put(queue->wait.region);
+	queue->wait = (struct omx_access_wait){};
+}
+
+/* May sleep for ever for pages of the program; nothing of the endpoint is used. */
+static void queue_wait(struct omx_access_queue *queue)
+{
+	const struct omx_access_wait *wait = &queue->wait;
+	int error = 0;
+
+	if (wait->region)
+		error = omx_region_page_in(wait->region, wait->offset, wait->length,
+					   wait->access);
+	else if (wait->tick)
+		schedule_timeout_uninterruptible(1);
+	queue->failed_wait = error ? omx_page_in_status(error) : OMX_STATUS_OK;
+	queue_end_wait(queue);
+}
+
+static void queue_go_on(struct omx_pager_work *work)
+{
+	struct omx_access_queue *queue = container_of(work, struct omx_access_queue, work);
+	struct omx_channel *ch = container_of(queue, struct omx_channel, access_queue);
+	bool more;
+
+	do {
+		queue_wait(queue);
+		/* The endpoint stays while queue_first() finds the queue not stopped. */
+		rcu_read_lock();
+		local_bh_disable();
+		more = queue_run_some(ch);
+		local_bh_enable();
+		rcu_read_unlock();
+		cond_resched();
+	} while (more);
+	omx_channel_put(ch);
+}
+
+void omx_access_queue_init(struct omx_access_queue *queue)
+{
+	__skb_queue_head_init(&queue->packets);
+	omx_pager_work_init(&queue->work, queue_go_on);
+}
+
+/* The work runs the queue from now on, unless that has been stopped. */
+static void queue_hand_over(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	bool stopped;
+
+	spin_lock(&ch->lock);
+	stopped = queue->stopped;
+	if (stopped)
+		queue->running = false;
+	else
+		omx_channel_ref(ch);	/* a channel that ends is stopped first */
+	spin_unlock(&ch->lock);
+	if (stopped)
+		queue_end_wait(queue);
+	else
+		omx_pager_queue(ch->ep->space->pager, &queue->work);
+}
+
+void omx_access_queue_run(struct omx_channel *ch)
+{
+	local_bh_disable();
+	if (queue_begin(ch) && queue_run_some(ch))
+		queue_hand_over(ch);
+	local_bh_enable();
+}
+
+/* ---- the endpoint ---- */
+
+void omx_access_queues_resume(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	rcu_read_lock();
+	while ((ch = omx_table_next(&ep->channels, &slot)))
+		omx_channel_perform(ch);
+	rcu_read_unlock();
+}
+
+/* Returns whether somebody runs the queue. */
+static bool queue_stop(struct omx_channel *ch)
+{
+	struct sk_buff_head packets;
+	bool running;
+
+	__skb_queue_head_init(&packets);
+	spin_lock_bh(&ch->lock);
+	omx_access_queue_drop(ch, &packets);
+	running = ch->access_queue.running;
+	spin_unlock_bh(&ch->lock);
+	__skb_queue_purge(&packets);
+	return running;
+}
+
+void omx_access_queues_stop(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	bool running = false;
+	u32 slot = 0;
+
+	while ((ch = omx_table_next(&ep->channels, &slot)))
+		running |= queue_stop(ch);
+	/* Whoever runs one has not looked at `stopped` yet, or is in a read-side section. */
+	if (running)
+		synchronize_rcu();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The accesses of a peer to our windows (puts, gets and atomics) in the order in which
+ * they were posted.  They are queued as they arrive on the channel, and performed one
+ * after the other (perform.h).  An access that has to wait, for a page, for room in
+ * the ring or for memory, stays at the head of the queue; messages overtake it.
+ */
+#ifndef OMX_ACCESS_QUEUE_H
+#define OMX_ACCESS_QUEUE_H
+
+#include <linux/skbuff.h>
+#include <linux/types.h>
+
+#include "pager/pager.h"
+
+struct omx_channel;
+struct omx_endpoint;
+struct omx_region;
+
+/* What the first access waits for in process context. */
+struct omx_access_wait {
+	bool tick;			/* for memory of the kernel: a moment */
+	u8 access;			/* OMX_REGION_READ or _WRITE */
+	struct omx_region *region;	/* or NULL; referenced: for these bytes of it */
+	u64 offset;
+	u64 length;
+};
+
+/* Part of a channel, under its lock unless noted. */
+struct omx_access_queue {
+	/* Its own lock is unused.  Whether it is empty is read unlocked. */
+	struct sk_buff_head packets;
+	bool running;			/* somebody performs accesses, or its work is queued */
+	bool again;			/* meanwhile somebody wanted to */
+	bool stopped;			/* the channel or the endpoint ends; set once */
+
+	/* Of whoever has set `running`: */
+	u32 failed_put;			/* the rest of this put is not performed; 0: none */
+	u8 failed_wait;			/* OMX_STATUS_*: why pages cannot be brought */
+	struct omx_access_wait wait;
+	struct omx_pager_work work;
+};
+
+/* ---- process context ---- */
+/*
+ * The endpoint closes, and no frame or ioctl uses it any more.  When this returns, no
+ * access does, or will.
+ */
+void omx_access_queues_stop(struct omx_endpoint *ep);
+/* The program has made room in its ring. */
+void omx_access_queues_resume(struct omx_endpoint *ep);
+
+/* ---- any context, ch->lock held ---- */
+/*
+ * A PUT, PUT_RNDV, GET or ATOMIC that is next in order.  Takes skb; false: there is no
+ * room now.  Whoever releases the lock calls omx_channel_perform().
+ */
+bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb);
+/* The channel ends: moves all packets to this list, to be freed without the lock. */
+void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets);
+
+/* ---- any context ---- */
+void omx_access_queue_init(struct omx_access_queue *queue);
+/*
+ * Performs accesses that are queued, unless somebody else does.  Called whenever one
+ * was queued, or when what the first one waits for may be there.  RCU read lock held,
+ * ch->lock not held.
+ */
+void omx_access_queue_run(struct omx_channel *ch);
+
+#endif

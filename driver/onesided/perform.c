@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Performing accesses of peers.  Whoever runs a channel's queue (access_queue.c) calls
+ * omx_access_perform() for one after the other, in softirq or in process context with
+ * BH off, inside one read-side section of RCU for each.
+ *
+ * What may have to wait comes first: an access that has been begun again does what it
+ * has not done yet.  The window is found anew every time, as it may have been revoked.
+ */
+#include "channel/channel.h"
+#include "channel/send.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
+#include "memory/access.h"
+#include "memory/atomic.h"
+#include "memory/cursor.h"
+#include "memory/region.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "onesided/access_queue.h"
+#include "onesided/large.h"
+#include "onesided/perform.h"
+#include "onesided/window.h"
+
+#define PUT_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_put))
+#define RESPONSE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_access_response))
+
+/* One that is being performed. */
+struct access {
+	struct omx_channel *ch;
+	struct sk_buff *skb;
+	struct omx_window *window;	/* once found, and ... */
+	u64 offset;			/* ... of the first byte in its region */
+	u64 length;
+	u32 id;				/* the initiator's */
+};
+
+/* ---- windows and pages ---- */
+
+/* Returns OMX_STATUS_*. */
+static u8 access_find(struct access *access, const struct omx_wire_key *key, u8 right,
+		      __be64 offset)
+{
+	struct omx_access_queue *queue = &access->ch->access_queue;
+	u8 status = queue->failed_wait;
+
+	queue->failed_wait = OMX_STATUS_OK;
+	if (!status)
+		status = omx_window_find(access->ch->ep, key, access->ch, right,
+					 be64_to_cpu(offset), access->length,
+					 &access->window);
+	if (!status)
+		access->offset = access->window->start + be64_to_cpu(offset);
+	return status;
+}
+
+static int access_wait_for_pages(const struct access *access, u8 how)
+{
+	struct omx_access_wait *wait = &access->ch->access_queue.wait;
+
+	omx_count(access->ch->ep->board, ACCESS_DEFERRED);
+	omx_region_ref(access->window->region);	/* the window has one */
+	wait->region = access->window->region;
+	wait->offset = access->offset;
+	wait->length = access->length;
+	wait->access = how;
+	return -EAGAIN;
+}
+
+static int access_wait_for_memory(const struct access *access)
+{
+	access->ch->access_queue.wait.tick = true;
+	return -EAGAIN;
+}
+
+/* Why the memory of the window cannot be accessed. */
+static u8 access_status(const struct access *access, int error)
+{
+	switch (error) {
+	case 0:
+		return OMX_STATUS_OK;
+	case -EINVAL:
+		omx_count(access->ch->ep->board, ACCESS_BAD_RANGE);
+		return OMX_STATUS_BAD_RANGE;
+	default:
+		return OMX_STATUS_FAULT;
+	}
+}
+
+/* ---- responses ---- */
+
+static struct sk_buff *response_make(const struct access *access, u32 payload)
+{
+	struct omx_wire_access_response *body;
+	struct sk_buff *response;
+
+	response = omx_channel_packet(access->ch, OMX_WIRE_ACCESS_RESPONSE, payload,
+				      GFP_ATOMIC | __GFP_NOWARN);
+	if (!response)
+		return NULL;
+	body = omx_packet_body(response);
+	body->access = cpu_to_be32(access->id);
+	return response;
+}
+
+/* If the channel has failed meanwhile, the initiator learns that. */
+static void response_send(const struct access *access, struct sk_buff *response, u8 status,
+			  u64 value)
+{
+	struct omx_wire_access_response *body = omx_packet_body(response);
+
+	body->status = status;
+	body->value = cpu_to_be64(value);
+	omx_channel_send_one(access->ch, response);
+}
+
+static int access_refuse(const struct access *access, u8 status)
+{
+	struct sk_buff *response = response_make(access, 0);
+
+	if (!response)
+		return access_wait_for_memory(access);
+	response_send(access, response, status, 0);
+	return 0;
+}
+
+/* ---- PUT ---- */
+
+/* Of one packet, whose bytes are written once only. */
+static int put_place(const struct access *access)
+{
+	struct omx_access_cb *cb = (struct omx_access_cb *)access->skb->cb;
+	struct omx_cursor cursor;
+	int error;
+
+	if (cb->placed)
+		return 0;
+	omx_cursor_init(&cursor, access->window->region, OMX_REGION_WRITE);
+	error = omx_region_fill(&cursor, access->offset, access->skb, PUT_HEADER,
+				access->length, NULL);
+	omx_cursor_end(&cursor);
+	cb->placed = !error;
+	return error;
+}
+
+static bool put_push_event(const struct access *access, const struct omx_wire_put *body)
+{
+	struct omx_endpoint *ep = access->ch->ep;
+	struct omx_event event = {
+		.type = OMX_EVENT_PUT,
+		.channel = access->ch->id,
+		.immediate = be64_to_cpu(body->immediate),
+		.length = be32_to_cpu(body->length),
+		.window = access->window->id,
+	};
+
+	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
+		return false;
+	omx_endpoint_notify(ep);
+	return true;
+}
+
+static int put_end(const struct access *access, const struct omx_wire_put *body)
+{
+	struct sk_buff *response = response_make(access, 0);
+
+	if (!response)
+		return access_wait_for_memory(access);
+	if (body->flags & OMX_PUT_EVENT && !put_push_event(access, body)) {
+		kfree_skb(response);
+		return -EBUSY;
+	}
+	omx_count(access->ch->ep->board, ACCESS_PUT);
+	response_send(access, response, OMX_STATUS_OK, 0);
+	return 0;
+}
+
+/* The rest of the put has no effect: its last packet must not report success. */
+static int put_refuse(const struct access *access, u8 status, bool is_last)
+{
+	int error = access_refuse(access, status);
+
+	if (!error && !is_last)
+		access->ch->access_queue.failed_put = access->id;
+	return error;
+}
+
+static int perform_put(struct access *access)
+{
+	const struct omx_wire_put *body = omx_packet_body(access->skb);
+	u32 *failed = &access->ch->access_queue.failed_put;
+	bool is_last = body->flags & OMX_PUT_LAST;
+	int error;
+	u8 status;
+
+	access->id = be32_to_cpu(body->access);
+	access->length = access->skb->len - PUT_HEADER;
+	if (unlikely(*failed && *failed == access->id)) {
+		*failed = is_last ? 0 : *failed;
+		return 0;
+	}
+	status = access_find(access, &body->key, OMX_WINDOW_PUT, body->offset);
+	if (!status) {
+		error = put_place(access);
+		if (error == -EAGAIN)
+			return access_wait_for_pages(access, OMX_REGION_WRITE);
+		status = access_status(access, error);
+	}
+	if (status)
+		return put_refuse(access, status, is_last);
+	return is_last ? put_end(access, body) : 0;
+}
+
+/* ---- GET ---- */
+
+/* The payload of the response is in one piece, or in pages. */
+static int response_read(const struct access *access, struct sk_buff *response)
+{
+	struct skb_shared_info *info = skb_shinfo(response);
+	u64 offset = access->offset;
+	struct omx_cursor cursor;
+	int error = 0, i;
+
+	omx_cursor_init(&cursor, access->window->region, OMX_REGION_READ);
+	if (!skb_is_nonlinear(response))
+		error = omx_region_read(&cursor, offset,
+					response->data + ETH_HLEN + RESPONSE_HEADER,
+					access->length);
+	for (i = 0; i < info->nr_frags && !error; i++) {
+		const skb_frag_t *frag = &info->frags[i];
+
+		error = omx_region_read(&cursor, offset, skb_frag_address(frag),
+					skb_frag_size(frag));
+		offset += skb_frag_size(frag);
+	}
+	omx_cursor_end(&cursor);
+	return error;
+}
+
+static int get_respond(const struct access *access)
+{
+	struct sk_buff *response = response_make(access, access->length);
+	int error;
+
+	if (!response)
+		return access_wait_for_memory(access);
+	error = response_read(access, response);
+	if (!error) {
+		omx_count(access->ch->ep->board, ACCESS_GET);
+		response_send(access, response, OMX_STATUS_OK, 0);
+		return 0;
+	}
+	kfree_skb(response);
+	if (error == -EAGAIN)
+		return access_wait_for_pages(access, OMX_REGION_READ);
+	return access_refuse(access, access_status(access, error));
+}
+
+/* The message ends with its NOTIFY, or with the channel. */
+static int get_announce(const struct access *access)
+{
+	struct sk_buff *response = response_make(access, 0);
+	u32 message = 0;
+	int status;
+
+	if (!response)
+		return access_wait_for_memory(access);
+	status = omx_get_announce(access->ch, access->window, access->skb, &message);
+	if (status == -EAGAIN) {
+		kfree_skb(response);
+		return access_wait_for_memory(access);
+	}
+	if (!status)
+		omx_count(access->ch->ep->board, ACCESS_GET);
+	response_send(access, response, status, message);
+	return 0;
+}
+
+static int perform_get(struct access *access)
+{
+	const struct omx_wire_get *body = omx_packet_body(access->skb);
+	bool announce = body->flags & OMX_GET_ANNOUNCE;
+	u8 status;
+
+	access->id = be32_to_cpu(body->access);
+	access->length = be64_to_cpu(body->length);
+	status = access_find(access, &body->key, OMX_WINDOW_GET, body->offset);
+	/* The initiator knows another MTU: it is the one to decide. */
+	if (!status && !announce &&
+	    access->length + RESPONSE_HEADER > omx_channel_mtu(access->ch))
+		status = OMX_STATUS_ABORTED;
+	if (status)
+		return access_refuse(access, status);
+	return announce ? get_announce(access) : get_respond(access);
+}
+
+/* ---- ATOMIC ---- */
+
+static int atomic_change(const struct access *access, const struct omx_wire_atomic *body,
+			 u64 *before)
+{
+	const struct omx_word_change change = {
+		.operand = be64_to_cpu(body->operand),
+		.compare = be64_to_cpu(body->compare),
+		.operation = body->operation,
+		.size = body->size,
+	};
+	struct omx_cursor cursor;
+	int error;
+
+	omx_cursor_init(&cursor, access->window->region, OMX_REGION_WRITE);
+	error = omx_region_atomic(&cursor, access->offset, &change, before);
+	omx_cursor_end(&cursor);
+	return error;
+}
+
+/* The response is made first: the word is changed once only. */
+static int atomic_respond(const struct access *access, const struct omx_wire_atomic *body)
+{
+	struct sk_buff *response = response_make(access, 0);
+	u64 before = 0;
+	int error;
+
+	if (!response)
+		return access_wait_for_memory(access);
+	error = atomic_change(access, body, &before);
+	if (error == -EAGAIN) {
+		kfree_skb(response);
+		return access_wait_for_pages(access, OMX_REGION_WRITE);
+	}
+	if (!error)
+		omx_count(access->ch->ep->board, ACCESS_ATOMIC);
+	response_send(access, response, access_status(access, error), before);
+	return 0;
+}
+
+static int perform_atomic(struct access *access)
+{
+	const struct omx_wire_atomic *body = omx_packet_body(access->skb);
+	u8 status;
+
+	access->id = be32_to_cpu(body->access);
+	access->length = body->size;
+	status = access_find(access, &body->key, OMX_WINDOW_ATOMIC, body->offset);
+	return status ? access_refuse(access, status) : atomic_respond(access, body);
+}
+
+/* ---- PUT_RNDV ---- */
+
+static int put_rndv_refuse(const struct access *access, __be32 message, u8 status)
+{
+	struct omx_wire_notify *body;
+	struct sk_buff *notify;
+
+	notify = omx_channel_packet(access->ch, OMX_WIRE_NOTIFY, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!notify)
+		return access_wait_for_memory(access);
+	body = omx_packet_body(notify);
+	body->message = message;
+	body->status = status;
+	omx_channel_send_one(access->ch, notify);
+	return 0;
+}
+
+static int perform_put_rndv(struct access *access)
+{
+	const struct omx_wire_put_rndv *body = omx_packet_body(access->skb);
+	int status;
+
+	access->length = be64_to_cpu(body->length);
+	status = access_find(access, &body->key, OMX_WINDOW_PUT, body->offset);
+	if (!status)
+		status = omx_put_rndv_start(access->ch, access->window, access->skb);
+	if (status == -EAGAIN)
+		return access_wait_for_memory(access);
+	if (status)
+		return put_rndv_refuse(access, body->message, status);
+	omx_count(access->ch->ep->board, ACCESS_PUT);
+	return 0;
+}
+
+int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct access access = { .ch = ch, .skb = skb };
+
+	switch (omx_packet_head(skb)->type) {
+	case OMX_WIRE_PUT:
+		return perform_put(&access);
+	case OMX_WIRE_PUT_RNDV:
+		return perform_put_rndv(&access);
+	case OMX_WIRE_GET:
+		return perform_get(&access);
+	default:
+		return perform_atomic(&access);
+	}
+}
