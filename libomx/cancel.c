@@ -39,7 +39,7 @@ static omx_return_t request_cancel(struct omx__endpoint *ep, omx_request_t *requ
 
 	if (ret)
 		return ret;
-	if (req->type == REQUEST_SEND) {
+	if (req->type != REQUEST_RECV && req->type != REQUEST_CONNECT) {
 		omx__leave(ep);
 		return OMX_BAD_REQUEST;
 	}

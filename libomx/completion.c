@@ -72,22 +72,42 @@ omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
 			   __func__);
 }
 
-/* A send is done when its buffer may be reused. */
+/* Must hold the lock.  A send is done when its buffer may be reused, a put later. */
+static omx_return_t request_await_buffered(struct omx__endpoint *ep, struct omx__request *req,
+					   uint32_t *buffered, uint32_t timeout,
+					   bool may_block)
+{
+	uint32_t generation;
+
+	if (!omx__request_valid(ep, req) ||
+	    (req->type != REQUEST_SEND && req->type != REQUEST_PUT))
+		return OMX_BAD_REQUEST;
+	*buffered = 1;
+	if (omx__request_buffered(req))
+		return OMX_SUCCESS;
+
+	generation = req->generation;
+	omx__progress(ep);
+	if (unlikely(req->generation != generation))
+		return OMX_BAD_REQUEST;
+	*buffered = omx__request_buffered(req);
+	if (*buffered || !may_block)
+		return OMX_SUCCESS;
+	return omx__wait_buffered(ep, req, buffered, timeout);
+}
+
 static omx_return_t request_buffered(struct omx__endpoint *ep, omx_request_t *request,
 				     uint32_t *result, uint32_t timeout, bool may_block)
 {
-	struct omx__request *req = request ? *request : NULL;
-	uint32_t done;
+	uint32_t buffered;
 	omx_return_t ret = omx__enter(ep);
 
 	if (unlikely(ret))
 		return ret;
-	if (omx__request_valid(ep, req) && req->type == REQUEST_SEND)
-		ret = request_await(ep, request, &done, timeout, may_block);
-	else
-		ret = OMX_BAD_REQUEST;
+	ret = request_await_buffered(ep, request ? *request : NULL, &buffered, timeout,
+				     may_block);
 	if (!ret)
-		*result = done;
+		*result = buffered;
 	omx__leave(ep);
 	return ret;
 }

@@ -149,6 +149,13 @@ static omx_return_t connect_and_wait(struct omx__endpoint *ep, uint64_t nic_id,
 	return ret ? ret : OMX_TIMEOUT;
 }
 
+omx_return_t omx__connect_self_and_wait(struct omx__endpoint *ep)
+{
+	omx_endpoint_addr_t addr;
+
+	return connect_and_wait(ep, ep->mac, ep->endpoint, ep->key, ep->timeout_ms, &addr);
+}
+
 omx_return_t omx_connect(omx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint,
 			 uint32_t key, uint32_t timeout, omx_endpoint_addr_t *addr)
 {

@@ -19,8 +19,10 @@
 #include "init.h"
 #include "omx.h"
 #include "pager.h"
+#include "put_event.h"
 #include "region.h"
 #include "unexpected.h"
+#include "window.h"
 
 /* What the program and the environment specify for a new endpoint. */
 struct endpoint_options {
@@ -115,6 +117,7 @@ static void endpoint_init_queues(struct omx__endpoint *ep)
 	list_init(&ep->retry);
 	list_init(&ep->timers);
 	list_init(&ep->dead_partners);
+	list_init(&ep->put_events);
 }
 
 static void endpoint_apply(struct omx__endpoint *ep, const struct endpoint_options *options)
@@ -277,6 +280,8 @@ static void endpoint_tear_down(struct omx__endpoint *ep)
 	omx__pager_stop(ep);
 	omx__unexpected_free_all(ep);
 	omx__requests_free_all(ep);
+	omx__put_events_free_all(ep);
+	omx__windows_free_all(ep);
 	omx__regions_free_all(ep);
 	omx__partners_free_all(ep);
 	free(ep->contexts);

@@ -108,6 +108,13 @@ struct omx__endpoint {
 	struct region **declared;	/* the program's, by the slot in their handles */
 	uint32_t declared_room;
 
+	/* one-sided accesses */
+	struct window **windows;	/* ours, by the low bits of their numbers; see window.c */
+	uint32_t window_room;
+	uint32_t window_count;
+	struct list put_events;		/* see put_event.c */
+	uint32_t accesses;		/* of this endpoint to all peers, not ended */
+
 	/* partners */
 	struct partner **channels;	/* by the low bits of the channel's number */
 	uint32_t channel_room;

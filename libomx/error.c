@@ -138,6 +138,9 @@ omx_return_t omx__error_from_errno(int negative_errno)
 		return OMX_REMOTE_ENDPOINT_CLOSED;
 	case EFAULT:
 		return OMX_MESSAGE_ABORTED;
+	/* The driver is older than the library. */
+	case ENOTTY:
+		return OMX_NOT_IMPLEMENTED;
 	default:
 		return OMX_BAD_ERROR;
 	}
@@ -158,6 +161,9 @@ omx_return_t omx__error_from_status(unsigned int status)
 		[OMX_STATUS_TRUNCATED] = OMX_MESSAGE_TRUNCATED,
 		[OMX_STATUS_NO_MEMORY] = OMX_NO_SYSTEM_RESOURCES,
 		[OMX_STATUS_BOARD_REMOVED] = OMX_BOARD_NOT_FOUND,
+		[OMX_STATUS_BAD_WINDOW] = OMX_REMOTE_RDMA_WINDOW_BAD_ID,
+		[OMX_STATUS_BAD_RANGE] = OMX_MESSAGE_ABORTED,
+		[OMX_STATUS_NO_RIGHT] = OMX_MESSAGE_ABORTED,
 	};
 
 	return status < OMX_STATUSES ? codes[status] : OMX_BAD_ERROR;

@@ -30,7 +30,7 @@ omx_return_t omx_get_endpoint_fd(omx_endpoint_t ep, int *fd);
 /*
  * omx_ibuffered that blocks: *result 1 when the buffer of this send may be
  * reused, 0 when the timeout has expired or omx_wakeup was called.  BAD_REQUEST:
- * the request is not a send.
+ * the request is neither a send nor a put.
  */
 omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
 			  uint32_t timeout);
@@ -159,13 +159,17 @@ omx_return_t omx_prefetch(omx_endpoint_t ep, void *address, size_t length, uint3
  *
  * A request of an access ends when the access has been performed at the target,
  * or with one of the status codes OMX_REMOTE_RDMA_WINDOW_BAD_ID (wrong or revoked
- * key, or a key for other peers), OMX_ABORTED (out of range, not aligned, not
- * permitted, or memory that cannot be accessed), OMX_REMOTE_ENDPOINT_UNREACHABLE and
- * _CLOSED.  A get or atomic whose status is not SUCCESS leaves the result undefined.
+ * key, or a key for other peers), OMX_MESSAGE_ABORTED (out of range, not
+ * aligned, not permitted, memory that cannot be accessed, or disconnected),
+ * OMX_REMOTE_ENDPOINT_UNREACHABLE and _CLOSED.  A get or atomic whose status is not
+ * SUCCESS leaves the result undefined, a put the target's memory.  Lengths in the
+ * status are those of the access; its match info is 0.  Accesses cannot be
+ * cancelled.  Errors of all these functions: NOT_IMPLEMENTED: the driver is older
+ * than the library.
  */
 
 /* 16 bytes that may be sent to peers as they are. */
-typedef struct omx_key {
+typedef struct omx_window_key {
 	uint64_t opaque[2];
 } omx_key_t;
 
@@ -179,8 +183,10 @@ typedef struct omx__window *omx_window_t;
  * Exports `length` bytes from the address on, mapped or not; NULL and
  * OMX_WINDOW_ALL: the whole address space, offsets being addresses.  `peer` NULL:
  * every peer that has the key may use it.  Errors: BAD_ENDPOINT,
- * ENDPOINT_PARAM_BAD_VALUE (rights), SEGMENTS_BAD_COUNT (range),
- * NO_SYSTEM_RESOURCES.
+ * ENDPOINT_PARAM_BAD_VALUE (rights), SEGMENTS_BAD_COUNT (range, or no byte),
+ * NO_SYSTEM_RESOURCES, and for the peer REMOTE_ENDPOINT_BAD_ID, _BAD_SESSION or why
+ * it is gone.  If `peer` is the endpoint's own address and it has not communicated
+ * with itself yet, the call blocks until it has connected.
  */
 #define OMX_WINDOW_ALL		((size_t) -1)
 omx_return_t omx_window_create(omx_endpoint_t ep, void *address, size_t length,
@@ -189,22 +195,27 @@ omx_return_t omx_window_create(omx_endpoint_t ep, void *address, size_t length,
 /*
  * The same with `length` bytes at `offset` of a declared region, which cannot be
  * released before the window is destroyed.  BAD_REQUEST: not a region of this
- * endpoint.
+ * endpoint, or not declared for what the rights permit (GET: OMX_REGION_SEND, PUT:
+ * OMX_REGION_RECV, ATOMIC: both).
  */
 omx_return_t omx_window_of_region(omx_endpoint_t ep, omx_region_t region, size_t offset,
 				  size_t length, uint32_t rights,
 				  const omx_endpoint_addr_t *peer, omx_window_t *window);
+/* BAD_REQUEST: not a window of this endpoint. */
 omx_return_t omx_window_key(omx_endpoint_t ep, omx_window_t window, omx_key_t *key);
 /*
  * Revokes the key.  Blocks until no access uses the memory any more; later ones
- * fail at their initiator.
+ * fail at their initiator.  BAD_REQUEST as above.  Windows of an endpoint end with
+ * the endpoint.
  */
 omx_return_t omx_window_destroy(omx_endpoint_t ep, omx_window_t window);
 
 /*
  * Write to the window, or read from it, at `offset` bytes from its start.  The
  * buffer of a put may be reused when omx_ibuffered says so.  Any length.  Errors:
- * BAD_ENDPOINT, SEGMENTS_BAD_COUNT, NO_SYSTEM_RESOURCES.
+ * BAD_ENDPOINT, REMOTE_ENDPOINT_BAD_ID, REMOTE_ENDPOINT_BAD_SESSION,
+ * SEGMENTS_BAD_COUNT, NO_SYSTEM_RESOURCES, MESSAGE_ABORTED (the buffer cannot be
+ * read).
  */
 omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
 		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
@@ -231,7 +242,10 @@ typedef struct omx_put_event {
 	omx_window_t window;		/* NULL: destroyed meanwhile */
 } omx_put_event_t;
 
-/* Takes the oldest event: *result 1, or 0 if there is none. */
+/*
+ * Takes the oldest event: *result 1, or 0 if there is none.  Events that are not
+ * taken occupy memory.
+ */
 omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *result);
 
 /*
@@ -255,8 +269,10 @@ omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t siz
 
 /*
  * Block until all accesses that this endpoint has posted, to one peer or to all,
- * have been performed or have failed: *result 1, or 0 if the timeout has expired.
- * Failures are in the status of the requests.
+ * have been performed or have failed: *result 1, or 0 if the timeout has expired or
+ * omx_wakeup was called.  Failures are in the status of the requests.  Errors:
+ * BAD_ENDPOINT, REMOTE_ENDPOINT_BAD_ID, REMOTE_ENDPOINT_BAD_SESSION,
+ * NOT_SUPPORTED_IN_HANDLER.
  */
 omx_return_t omx_flush(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint32_t *result,
 		       uint32_t timeout);

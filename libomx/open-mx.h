@@ -93,7 +93,7 @@ typedef enum omx_return {
 	OMX_BAD_LIB_ABI			= 38,	/* program was built for another library */
 	OMX_BAD_MATCHING_FOR_CONTEXT_ID_MASK = 42, /* a receive must name its context id */
 	OMX_CANCELLED			= 90,
-	OMX_REMOTE_RDMA_WINDOW_BAD_ID	= 91,
+	OMX_REMOTE_RDMA_WINDOW_BAD_ID	= 91,	/* no window has this key (any more) */
 	OMX_REMOTE_ENDPOINT_UNREACHABLE	= 92,	/* silent until the driver's timeout */
 	OMX_REMOTE_ENDPOINT_BAD_SESSION	= 93,	/* address of an endpoint that is gone */
 	OMX_MESSAGE_ABORTED		= 94,	/* disconnected, or memory not accessible */
@@ -406,13 +406,16 @@ omx_return_t omx_iprobe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_m
 omx_return_t omx_probe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_mask,
 		       omx_status_t *status, uint32_t *result, uint32_t timeout);
 
-/* May the buffer of this send be reused?  BAD_REQUEST: the request is not a send. */
+/*
+ * May the buffer of this send, or put of omx.h, be reused?  BAD_REQUEST: the request
+ * is neither.
+ */
 omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result);
 
 /*
  * Cancels a receive that has not matched a message, or a connect to which no
  * peer has responded: *result 1, and *request is freed and set to NULL.
- * *result 0: it is too late.  BAD_REQUEST: the request is a send.
+ * *result 0: it is too late.  BAD_REQUEST: the request is neither of them.
  */
 omx_return_t omx_cancel(omx_endpoint_t ep, omx_request_t *request, uint32_t *result);
 

@@ -11,7 +11,7 @@
 #include "driver.h"
 #include "endpoint.h"
 #include "environment.h"
-#include "send.h"
+#include "submit.h"
 #include "unexpected.h"
 
 /*
@@ -19,6 +19,7 @@
  * { magic, generation }.  It contains no pointer: the partner is looked up.
  */
 #define ADDRESS_MAGIC		0x4f4d5841u
+#define GET_MAX			4096u	/* bytes in a response: OMX_WIRE_GET_MAX */
 #define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
 /*
@@ -102,6 +103,7 @@ static struct partner *partner_create(struct omx__endpoint *ep)
 	partner->channel = NO_CHANNEL;
 	partner->addr = partner_make_address(ep, index);
 	partner->rndv_threshold = OMX_MEDIUM_MAX;
+	partner->longest_get = GET_MAX;
 	ep->partners[index] = partner;
 	return partner;
 }
@@ -212,7 +214,7 @@ void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner)
 			list_entry(partner->queued.next, struct omx__request, node);
 
 		list_remove(&req->node);
-		if (!omx__send_queued(ep, req))
+		if (!omx__submit_queued(ep, req))
 			break;
 	}
 }

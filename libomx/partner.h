@@ -33,8 +33,8 @@ enum partner_state {
 };
 
 struct partner {
-	struct list queued;	/* sends waiting for room in the channel, in order */
-	struct list active;	/* rendezvous sends and pulls that the driver has */
+	struct list queued;	/* sends and accesses waiting for room, in order */
+	struct list active;	/* rendezvous sends, pulls and accesses that the driver has */
 	struct list dead_node;	/* DEAD: ep->dead_partners */
 	uint64_t rndv_threshold;	/* longest eager message */
 	omx_endpoint_addr_t addr;
@@ -42,6 +42,8 @@ struct partner {
 	struct partner *next;		/* in the same slot */
 	uint32_t index;		/* in ep->partners */
 	uint32_t messages;	/* unexpected messages that point to this partner */
+	uint32_t accesses;	/* that have not ended */
+	uint32_t longest_get;	/* whose data fits the frame of the response */
 	uint8_t state;
 	omx_return_t reason;	/* DEAD: why */
 	uint64_t mac;
@@ -63,7 +65,7 @@ omx_return_t omx__partner_by_address(struct omx__endpoint *ep, const omx_endpoin
 /* Creates the partner of a new channel.  NULL: out of memory. */
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel);
 
-/* Submits queued sends until the driver accepts no more. */
+/* Submits queued sends and accesses until the driver accepts no more. */
 void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner);
 
 /* Ends all requests of the partner. */

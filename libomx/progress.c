@@ -5,11 +5,13 @@
  */
 #include "progress.h"
 
+#include "access.h"
 #include "driver.h"
 #include "environment.h"
 #include "error.h"
 #include "helper.h"
 #include "match.h"
+#include "put_event.h"
 #include "region.h"
 #include "timer.h"
 #include "unexpected.h"
@@ -157,14 +159,14 @@ static bool on_connected(struct omx__endpoint *ep, const struct omx_event *event
 	return true;
 }
 
-/* The driver has finished with a rendezvous, on either side. */
+/* The driver has finished with a rendezvous of one of these types, on either side. */
 static void transfer_finish(struct omx__endpoint *ep, const struct omx_event *event,
-			    enum request_type type)
+			    enum request_type message, enum request_type access)
 {
 	struct omx__request *req = omx__request_by_cookie(ep, event->cookie);
 	omx_return_t code = omx__error_from_status(event->status);
 
-	if (!req || req->type != type)
+	if (!req || (req->type != message && req->type != access))
 		return;
 	list_remove(&req->node);
 	omx__region_put(req);
@@ -177,14 +179,14 @@ static void transfer_finish(struct omx__endpoint *ep, const struct omx_event *ev
 static bool on_send_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	(void)slots;
-	transfer_finish(ep, event, REQUEST_SEND);
+	transfer_finish(ep, event, REQUEST_SEND, REQUEST_PUT);
 	return true;
 }
 
 static bool on_pull_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
 {
 	(void)slots;
-	transfer_finish(ep, event, REQUEST_RECV);
+	transfer_finish(ep, event, REQUEST_RECV, REQUEST_GET);
 	return true;
 }
 
@@ -226,6 +228,21 @@ static bool on_board(struct omx__endpoint *ep, const struct omx_event *event, ui
 	return true;
 }
 
+static bool on_access_done(struct omx__endpoint *ep, const struct omx_event *event,
+			   uint32_t slots)
+{
+	omx__access_done(ep, event, slots);
+	return true;
+}
+
+static bool on_put(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct partner *partner = channel_partner(ep, event->channel);
+
+	(void)slots;
+	return partner && omx__put_event_add(ep, partner, event);
+}
+
 static const event_handler handlers[] = {
 	[OMX_EVENT_SKIP] = on_skip,
 	[OMX_EVENT_RECV] = on_recv,
@@ -236,6 +253,8 @@ static const event_handler handlers[] = {
 	[OMX_EVENT_SEND_SPACE] = on_send_space,
 	[OMX_EVENT_CHANNEL_DEAD] = on_channel_dead,
 	[OMX_EVENT_BOARD] = on_board,
+	[OMX_EVENT_ACCESS_DONE] = on_access_done,
+	[OMX_EVENT_PUT] = on_put,
 };
 
 /* Skips events of types that only a newer driver has. */

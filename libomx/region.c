@@ -175,7 +175,7 @@ void omx__region_withdraw(struct omx__request *req)
 	bool shared = req->region == OMX_REGION_IMPLICIT ||
 		      (kept && (kept->handle || kept->users > 1));
 
-	if (active && shared && req->type == REQUEST_SEND)
+	if (active && shared && (req->type == REQUEST_SEND || req->type == REQUEST_PUT))
 		region_withdraw_message(req);
 	else if (active && kept && !kept->handle)
 		omx__regcache_doom(req->ep, kept);
@@ -193,7 +193,7 @@ void omx__region_withdraw(struct omx__request *req)
 #define SLOTS_MAX	(1u << SLOT_BITS)
 #define SLOTS_FIRST	16
 
-static struct region *declared_find(const struct omx__endpoint *ep, uintptr_t handle)
+struct region *omx__region_find(const struct omx__endpoint *ep, uintptr_t handle)
 {
 	uint32_t slot = handle & (SLOTS_MAX - 1);
 	struct region *region = slot < ep->declared_room ? ep->declared[slot] : NULL;
@@ -305,7 +305,7 @@ omx_return_t omx_region_declare(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nse
 
 static omx_return_t declared_release(struct omx__endpoint *ep, uintptr_t handle)
 {
-	struct region *region = declared_find(ep, handle);
+	struct region *region = omx__region_find(ep, handle);
 
 	if (!region)
 		return OMX_BAD_REQUEST;
@@ -330,7 +330,7 @@ omx_return_t omx_region_release(omx_endpoint_t ep, omx_region_t region)
 omx_return_t omx__region_use(struct omx__request *req, uintptr_t handle, uint64_t length,
 			     uint32_t access)
 {
-	struct region *region = declared_find(req->ep, handle);
+	struct region *region = omx__region_find(req->ep, handle);
 
 	if (!region || !(region->flags & access))
 		return OMX_BAD_REQUEST;

@@ -25,13 +25,16 @@ struct region {
 	struct region *next;	/* in the same bucket of the cache */
 	uint64_t hash;
 	uintptr_t handle;	/* by which the program knows it; 0: it is cached */
-	uint32_t users;		/* number of requests */
+	uint32_t users;		/* number of requests and windows */
 	uint32_t number;	/* in the driver */
 	uint32_t flags;		/* access and mode */
 	bool doomed;		/* cannot be found any more; freed with its last user */
 	struct omx_buffer buffer;
 	struct omx_segment segments[];
 };
+
+/* The region that the program has declared and knows by this handle, or NULL. */
+struct region *omx__region_find(const struct omx__endpoint *ep, uintptr_t handle);
 
 /* Declares memory to the driver, and undoes that.  0 or -errno. */
 int omx__region_make(struct omx__endpoint *ep, const struct omx_buffer *buffer,

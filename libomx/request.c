@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "access.h"
 #include "endpoint.h"
 #include "region.h"
 #include "timer.h"
@@ -94,6 +95,8 @@ static cold void request_unbind(struct omx__request *req)
 	if (req->deadline)
 		omx__timer_stop(req);
 	omx__region_put(req);
+	if (omx__request_is_access(req))
+		omx__access_uncount(req);
 	req->bound = false;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A request is a send, receive or connect of the program.  It moves from a free
- * list of the endpoint through one queue per state to the queue of completed
+ * A request is a send, receive, connect or access of the program.  It moves from a
+ * free list of the endpoint through one queue per state to the queue of completed
  * requests, and back to the free list.
  *
- * Every file that sends, receives or connects uses it.  Must hold the endpoint's
- * lock.
+ * Every file that sends, receives, connects or accesses windows uses it.  Must
+ * hold the endpoint's lock.
  */
 #ifndef OMX_REQUEST_H
 #define OMX_REQUEST_H
@@ -24,13 +24,16 @@ enum request_type {
 	REQUEST_SEND,
 	REQUEST_RECV,
 	REQUEST_CONNECT,
+	REQUEST_PUT,		/* this and what follows are accesses */
+	REQUEST_GET,
+	REQUEST_ATOMIC,
 };
 
 /*
  *   state            `node` is in
  *   FREE             ep->free_requests
  *   POSTED           posted receives of its context id
- *   QUEUED           partner->queued: a send waits for room or for earlier sends
+ *   QUEUED           partner->queued: a send or access waits for room or earlier ones
  *   RETRY            ep->retry: a receive has matched but lacks resources
  *   ACTIVE           partner->active, or ep->connecting: the driver has it
  *   DONE             ep->done; internal requests: no list
@@ -42,6 +45,18 @@ enum request_state {
 	REQUEST_RETRY,
 	REQUEST_ACTIVE,
 	REQUEST_DONE,
+};
+
+/* What an access does to which window of the peer. */
+struct access {
+	struct omx_key key;
+	uint64_t offset;
+	uint64_t immediate;	/* PUT with OMX_ACCESS_EVENT */
+	uint64_t operand;	/* ATOMIC, and the next three */
+	uint64_t compare;
+	uint8_t operation;
+	uint8_t size;
+	uint8_t flags;		/* PUT: OMX_ACCESS_* */
 };
 
 struct omx__request {
@@ -56,7 +71,7 @@ struct omx__request {
 	bool zombie;		/* the program does not wait for its end */
 	bool internal;		/* of a blocking call: the program never sees it */
 	bool rendezvous;	/* the message is pulled */
-	bool bound;		/* it may have a deadline or a region of the program */
+	bool bound;		/* it has more to undo: see request_unbind() */
 	uint8_t memory;		/* enum omx_memory */
 	uint32_t index;		/* in the endpoint's table */
 	uint32_t generation;	/* incremented when freed: cookies of before are stale */
@@ -70,6 +85,7 @@ struct omx__request {
 	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
+	struct access access;	/* PUT, GET, ATOMIC */
 };
 
 /* NULL: out of memory. */
@@ -83,6 +99,18 @@ static inline bool omx__request_valid(const struct omx__endpoint *ep,
 				      const struct omx__request *req)
 {
 	return req && req->ep == ep && req->state != REQUEST_FREE && !req->zombie;
+}
+
+static inline bool omx__request_is_access(const struct omx__request *req)
+{
+	return req->type >= REQUEST_PUT;
+}
+
+/* May the program reuse the buffer of this send or put? */
+static inline bool omx__request_buffered(const struct omx__request *req)
+{
+	return req->state == REQUEST_DONE ||
+	       (req->type == REQUEST_PUT && req->state == REQUEST_ACTIVE && !req->rendezvous);
 }
 
 /* What the driver returns in events about the request. */

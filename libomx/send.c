@@ -7,26 +7,21 @@
  * is done when the ioctl returns.  Large and synchronous messages are announced
  * with OMX_IOC_SEND_RNDV; the receiver pulls them out of the program's memory,
  * which the driver may read until OMX_EVENT_SEND_DONE.  What the driver does
- * not accept now is queued at the partner and submitted again by
- * omx__partner_flush().
+ * not accept now is queued (submit.c).
  *
  * Any thread may call the public functions.  All others need the endpoint's
  * lock, which send_begin() acquires and send_finish() or send_give_up()
  * releases.
  */
-#include "send.h"
+#include "submit.h"
 
 #include <errno.h>
 
-#include "connect.h"
 #include "driver.h"
 #include "error.h"
-#include "helper.h"
 #include "omx.h"
 #include "pager.h"
-#include "progress.h"
 #include "region.h"
-#include "timer.h"
 
 /* What every public function that sends is given, apart from the memory. */
 struct send_args {
@@ -38,46 +33,6 @@ struct send_args {
 };
 
 /* ---- handing messages to the driver ---------------------------------------- */
-
-/* Sends that wait are retried more often: a failure after this pause is a new shortage. */
-#define SHORTAGE_GAP_NS		1000000000u
-#define NS_PER_MS		1000000u
-
-/*
- * The kernel has no memory for packets.  Other programs may free some at any
- * time, so sends wait for it, but no longer than they would for a silent peer.
- */
-static cold bool shortage_may_pass(struct omx__endpoint *ep)
-{
-	uint64_t milliseconds = ep->timeout_ms ? ep->timeout_ms : OMX_TIMEOUT_DEFAULT_MS;
-	uint64_t time = omx__now();
-
-	if (!ep->short_since || time - ep->short_last > SHORTAGE_GAP_NS)
-		ep->short_since = time;
-	ep->short_last = time;
-	return ep->timeout_ms == OMX_TIMEOUT_INFINITE ||
-	       time - ep->short_since < milliseconds * NS_PER_MS;
-}
-
-/*
- * Can the send succeed later?  ENOTCONN: the channel is dead, and the event
- * that ends the request with the reason has not been handled yet.
- */
-static bool send_can_wait(struct omx__request *req, int err)
-{
-	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
-		return true;
-	if (omx__region_shortage(req, err))
-		return true;
-	return err == -ENOMEM && !req->rendezvous && shortage_may_pass(req->ep);
-}
-
-/* After these errors no event says that resources are available again. */
-static void send_stall_on_shortage(struct omx__endpoint *ep, int err)
-{
-	if (err == -EBUSY || err == -ENOMEM || err == -ENOSPC)
-		omx__stall(ep);
-}
 
 /*
  * The message cannot be sent.  Announce it all the same, without data, so that
@@ -95,7 +50,7 @@ static cold int send_announce_failure(struct omx__request *req, int err)
 	};
 	int announced = omx__driver_ioctl(req->ep->fd, OMX_IOC_SEND_RNDV, &rndv);
 
-	return announced && send_can_wait(req, announced) ? announced : err;
+	return announced && omx__submit_can_wait(req, announced) ? announced : err;
 }
 
 /*
@@ -104,7 +59,7 @@ static cold int send_announce_failure(struct omx__request *req, int err)
  */
 static bool send_fails_for_good(struct omx__request *req, int err)
 {
-	return err == -EFAULT || (req->state == REQUEST_QUEUED && !send_can_wait(req, err));
+	return err == -EFAULT || (req->state == REQUEST_QUEUED && !omx__submit_can_wait(req, err));
 }
 
 /* 0: the driver has the message, and the request is active.  -errno: nothing has happened. */
@@ -159,8 +114,7 @@ static int send_eager(struct omx__request *req)
 	return 0;
 }
 
-/* The request is in no queue.  0: it is done or active; -errno: it is as before. */
-static int send_submit(struct omx__request *req)
+int omx__send_submit(struct omx__request *req)
 {
 	int err = req->rendezvous ? send_rendezvous(req) : send_eager(req);
 
@@ -169,93 +123,17 @@ static int send_submit(struct omx__request *req)
 	return err;
 }
 
-bool omx__send_queued(struct omx__endpoint *ep, struct omx__request *req)
-{
-	struct partner *partner = req->partner;
-	int err = send_submit(req);
-
-	if (!err) {
-		ep->short_since = 0;
-		return true;
-	}
-	if (send_can_wait(req, err)) {
-		struct list *first = partner->queued.next;
-
-		send_stall_on_shortage(ep, err);
-		list_append(first, &req->node);		/* before the first */
-		return false;
-	}
-	omx__region_put(req);
-	omx__request_done(req, omx__error_from_errno(err));
-	return true;
-}
-
-/* ---- which way a message goes ---------------------------------------------- */
-
-static void send_queue(struct omx__request *req)
-{
-	req->state = REQUEST_QUEUED;
-	list_append(&req->partner->queued, &req->node);
-	/* The message must leave even if the program makes no further call. */
-	omx__helper_want(req->ep);
-}
-
-static cold omx_return_t send_after_others(struct omx__endpoint *ep, struct omx__request *req)
-{
-	send_queue(req);
-	/* An event may already say that the channel has room. */
-	omx__progress(ep);
-	return OMX_SUCCESS;
-}
-
-static cold omx_return_t send_later(struct omx__endpoint *ep, struct omx__request *req, int err)
-{
-	if (!send_can_wait(req, err))
-		return omx__error_from_errno(err);
-	send_stall_on_shortage(ep, err);
-	send_queue(req);
-	return OMX_SUCCESS;
-}
-
-static omx_return_t send_to_live(struct omx__endpoint *ep, struct omx__request *req)
-{
-	int err;
-
-	if (unlikely(!list_empty(&req->partner->queued)))
-		return send_after_others(ep, req);
-	err = send_submit(req);
-	return likely(!err) ? OMX_SUCCESS : send_later(ep, req, err);
-}
-
-static cold omx_return_t send_to_dead(struct omx__request *req)
-{
-	omx__request_done(req, req->partner->reason);
-	return OMX_SUCCESS;
-}
-
-/* The endpoint has no channel to itself yet: connect, and send when that is done. */
-static cold omx_return_t send_to_self(struct omx__endpoint *ep, struct omx__request *req)
-{
-	if (list_empty(&ep->self->queued)) {
-		int err = omx__connect_self(ep);
-
-		if (err)
-			return omx__error_from_errno(err);
-	}
-	send_queue(req);
-	return OMX_SUCCESS;
-}
+/* ---- from a call to a request ---------------------------------------------- */
 
 static omx_return_t send_dispatch(struct omx__endpoint *ep, struct omx__request *req)
 {
-	if (likely(req->partner->state == PARTNER_LIVE))
-		return send_to_live(ep, req);
-	if (req->partner->state == PARTNER_DEAD)
-		return send_to_dead(req);
-	return send_to_self(ep, req);
-}
+	int err;
 
-/* ---- from a call to a request ---------------------------------------------- */
+	if (unlikely(!omx__submit_at_once(req->partner)))
+		return omx__submit_after_others(ep, req);
+	err = omx__send_submit(req);
+	return likely(!err) ? OMX_SUCCESS : omx__submit_later(ep, req, err);
+}
 
 /*
  * Makes a request to the destination.  On success the endpoint's lock is held,
@@ -264,31 +142,10 @@ static omx_return_t send_dispatch(struct omx__endpoint *ep, struct omx__request 
 static inline omx_return_t send_begin(struct omx__endpoint *ep, const struct send_args *args,
 				      struct omx__request **out)
 {
-	struct partner *partner;
-	struct omx__request *req;
-	omx_return_t ret = omx__enter(ep);
+	omx_return_t ret = omx__submit_begin(ep, REQUEST_SEND, args->dest, args->context, out);
 
-	if (unlikely(ret))
-		return ret;
-	ret = ep->failed;
 	if (likely(!ret))
-		ret = omx__partner_by_address(ep, args->dest, &partner);
-	if (unlikely(ret))
-		goto out_leave;
-	req = omx__request_alloc(ep, REQUEST_SEND, args->context);
-	if (unlikely(!req)) {
-		ret = OMX_NO_SYSTEM_RESOURCES;
-		goto out_leave;
-	}
-	req->partner = partner;
-	req->status.addr = partner->addr;
-	req->status.match_info = args->match_info;
-	req->memory = ep->memory;
-	*out = req;
-	return OMX_SUCCESS;
-
-out_leave:
-	omx__leave(ep);
+		(*out)->status.match_info = args->match_info;
 	return ret;
 }
 

@@ -5,7 +5,8 @@
 # their own in the place of libomx_driver_sources.
 libomx_sources = \
 	$(top_srcdir)/libomx/send.c \
-	$(top_srcdir)/libomx/send.h \
+	$(top_srcdir)/libomx/submit.c \
+	$(top_srcdir)/libomx/submit.h \
 	$(top_srcdir)/libomx/receive.c \
 	$(top_srcdir)/libomx/match.h \
 	$(top_srcdir)/libomx/deliver.c \
@@ -38,6 +39,14 @@ libomx_sources = \
 	$(top_srcdir)/libomx/regcache.c \
 	$(top_srcdir)/libomx/regcache.h \
 	$(top_srcdir)/libomx/prefetch.c \
+	$(top_srcdir)/libomx/window.c \
+	$(top_srcdir)/libomx/window.h \
+	$(top_srcdir)/libomx/access.c \
+	$(top_srcdir)/libomx/access.h \
+	$(top_srcdir)/libomx/access_end.c \
+	$(top_srcdir)/libomx/put_event.c \
+	$(top_srcdir)/libomx/put_event.h \
+	$(top_srcdir)/libomx/flush.c \
 	$(top_srcdir)/libomx/connect.c \
 	$(top_srcdir)/libomx/connect.h \
 	$(top_srcdir)/libomx/partner.c \

@@ -82,11 +82,16 @@ uint64_t omx__timers_next(const struct omx__endpoint *ep)
 	return next;
 }
 
-/* For a receive that has matched, the driver has a timeout of its own. */
+/*
+ * For a receive that has matched, and for a get that pulls, the driver has a timeout
+ * of its own.
+ */
 static bool request_can_time_out(const struct omx__request *req)
 {
 	if (req->state == REQUEST_DONE)
 		return false;
+	if (req->type == REQUEST_GET)
+		return !req->rendezvous;
 	return req->type != REQUEST_RECV || req->state == REQUEST_POSTED;
 }
 

@@ -167,15 +167,35 @@ static bool request_ended(struct omx__endpoint *ep, void *argument)
 	return life->req->state == REQUEST_DONE || life->req->generation != life->generation;
 }
 
-omx_return_t omx__wait_request(struct omx__endpoint *ep, struct omx__request *req,
-			       uint32_t *result, uint32_t timeout)
+static bool request_left_buffer(struct omx__endpoint *ep, void *argument)
+{
+	struct request_life *life = argument;
+
+	(void)ep;
+	return omx__request_buffered(life->req) || life->req->generation != life->generation;
+}
+
+static omx_return_t wait_life(struct omx__endpoint *ep, struct omx__request *req,
+			      wait_condition condition, uint32_t *result, uint32_t timeout)
 {
 	struct request_life life = { req, req->generation };
-	omx_return_t ret = omx__wait(ep, request_ended, &life, false, result, timeout);
+	omx_return_t ret = omx__wait(ep, condition, &life, false, result, timeout);
 
 	if (ret == OMX_SUCCESS && req->generation != life.generation)
 		return OMX_BAD_REQUEST;
 	return ret;
+}
+
+omx_return_t omx__wait_request(struct omx__endpoint *ep, struct omx__request *req,
+			       uint32_t *result, uint32_t timeout)
+{
+	return wait_life(ep, req, request_ended, result, timeout);
+}
+
+omx_return_t omx__wait_buffered(struct omx__endpoint *ep, struct omx__request *req,
+				uint32_t *result, uint32_t timeout)
+{
+	return wait_life(ep, req, request_left_buffer, result, timeout);
 }
 
 omx_return_t omx_wakeup(omx_endpoint_t ep)

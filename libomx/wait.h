@@ -3,7 +3,7 @@
  * Every blocking call waits, which means that it makes progress and sleeps until a
  * condition is true.
  *
- * Called by completion.c, probe.c and connect.c.  Must hold the endpoint's lock,
+ * Called by completion.c, probe.c, connect.c and flush.c.  Must hold the endpoint's lock,
  * which is dropped while the thread sleeps.
  */
 #ifndef OMX_WAIT_H
@@ -26,5 +26,9 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 /* Waits for one request.  BAD_REQUEST: another thread has tested it. */
 omx_return_t omx__wait_request(struct omx__endpoint *ep, struct omx__request *req,
 			       uint32_t *result, uint32_t timeout);
+
+/* The same until the buffer of the send or put may be reused. */
+omx_return_t omx__wait_buffered(struct omx__endpoint *ep, struct omx__request *req,
+				uint32_t *result, uint32_t timeout);
 
 #endif

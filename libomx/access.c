@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Accesses to windows of peers begin with the public functions here.  send.c is
+ * similar.
+ *
+ *   put of up to OMX_MEDIUM_MAX bytes   OMX_IOC_PUT copies the data
+ *   longer put                          OMX_IOC_PUT_RNDV: the peer's driver pulls it
+ *   get that fits one frame             OMX_IOC_GET: the event brings the data
+ *   longer get                          the same with OMX_ACCESS_ANNOUNCE: the event
+ *                                       announces a message, which is pulled (pull.c)
+ *   atomic operation                    OMX_IOC_ATOMIC: the event brings the word
+ *
+ * OMX_EVENT_ACCESS_DONE ends them (access_end.c), long ones OMX_EVENT_SEND_DONE or
+ * OMX_EVENT_PULL_DONE (progress.c).  What the driver does not accept now is queued
+ * (submit.c).
+ *
+ * Any thread may call the public functions.  All others need the endpoint's
+ * lock, which access_begin() acquires and access_finish() or access_give_up()
+ * releases.
+ */
+#include "access.h"
+
+#include <errno.h>
+
+#include "driver.h"
+#include "error.h"
+#include "helper.h"
+#include "omx.h"
+#include "pager.h"
+#include "region.h"
+#include "submit.h"
+#include "window.h"
+
+/* The driver takes the program's operations as they are. */
+_Static_assert((int)OMX_ATOMIC_ADD == OMX_OPERATION_ADD &&
+	       (int)OMX_ATOMIC_AND == OMX_OPERATION_AND &&
+	       (int)OMX_ATOMIC_OR == OMX_OPERATION_OR &&
+	       (int)OMX_ATOMIC_XOR == OMX_OPERATION_XOR &&
+	       (int)OMX_ATOMIC_SWAP == OMX_OPERATION_SWAP &&
+	       (int)OMX_ATOMIC_MIN == OMX_OPERATION_MIN &&
+	       (int)OMX_ATOMIC_MAX == OMX_OPERATION_MAX &&
+	       (int)OMX_ATOMIC_UMIN == OMX_OPERATION_UMIN &&
+	       (int)OMX_ATOMIC_UMAX == OMX_OPERATION_UMAX &&
+	       (int)OMX_ATOMIC_COMPARE_SWAP == OMX_OPERATION_COMPARE_SWAP,
+	       "operations differ");
+
+/* What every public function that accesses is given, apart from the memory. */
+struct access_args {
+	enum request_type type;
+	const omx_endpoint_addr_t *dest;
+	const omx_key_t *key;
+	void *context;
+	omx_request_t *request;		/* NULL: the program does not wait for its end */
+	struct access access;		/* except the key */
+};
+
+/* ---- handing accesses to the driver ---------------------------------------- */
+
+static int put_eager(struct omx__request *req)
+{
+	struct omx_ioc_put put = {
+		.buffer = req->buffer.abi,
+		.key = req->access.key,
+		.offset = req->access.offset,
+		.immediate = req->access.immediate,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+		.flags = req->access.flags,
+	};
+
+	return omx__driver_ioctl(req->ep->fd, OMX_IOC_PUT, &put);
+}
+
+static int put_rendezvous(struct omx__request *req)
+{
+	struct omx_ioc_put_rndv put = {
+		.key = req->access.key,
+		.offset = req->access.offset,
+		.immediate = req->access.immediate,
+		.length = req->buffer.abi.length,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+		.flags = req->access.flags,
+	};
+	int err = omx__region_get(req, OMX_REGION_READ);
+
+	if (err)
+		return err;
+	omx__pager_want(req->ep);
+	put.region = req->region;
+	put.address = omx__region_address(req);
+	return omx__region_ioctl(req->ep, OMX_IOC_PUT_RNDV, &put);
+}
+
+static int get_request(struct omx__request *req, uint32_t flags)
+{
+	struct omx_ioc_get get = {
+		.key = req->access.key,
+		.offset = req->access.offset,
+		.length = req->buffer.abi.length,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+		.flags = flags,
+	};
+
+	return omx__driver_ioctl(req->ep->fd, OMX_IOC_GET, &get);
+}
+
+/* The answer must be pulled even if the program makes no further call. */
+static int get_announced(struct omx__request *req)
+{
+	omx__helper_want(req->ep);
+	return get_request(req, OMX_ACCESS_ANNOUNCE);
+}
+
+/* EMSGSIZE: the frames on this path are too short for the data. */
+static int get_submit(struct omx__request *req)
+{
+	uint32_t length = (uint32_t)req->buffer.abi.length;
+	int err;
+
+	if (req->buffer.abi.length > req->partner->longest_get)
+		return get_announced(req);
+	err = get_request(req, 0);
+	if (likely(err != -EMSGSIZE) || !length)
+		return err;
+	req->partner->longest_get = length - 1;
+	return get_announced(req);
+}
+
+static int atomic_submit(struct omx__request *req)
+{
+	struct omx_ioc_atomic atomic = {
+		.key = req->access.key,
+		.offset = req->access.offset,
+		.operand = req->access.operand,
+		.compare = req->access.compare,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+		.operation = req->access.operation,
+		.size = req->access.size,
+	};
+
+	return omx__driver_ioctl(req->ep->fd, OMX_IOC_ATOMIC, &atomic);
+}
+
+static int access_request(struct omx__request *req)
+{
+	switch (req->type) {
+	case REQUEST_PUT:
+		return req->rendezvous ? put_rendezvous(req) : put_eager(req);
+	case REQUEST_GET:
+		return get_submit(req);
+	default:
+		return atomic_submit(req);
+	}
+}
+
+int omx__access_submit(struct omx__request *req)
+{
+	int err = access_request(req);
+
+	if (err)
+		return err;
+	req->state = REQUEST_ACTIVE;
+	list_append(&req->partner->active, &req->node);
+	return 0;
+}
+
+static omx_return_t access_dispatch(struct omx__endpoint *ep, struct omx__request *req)
+{
+	int err;
+
+	if (unlikely(!omx__submit_at_once(req->partner)))
+		return omx__submit_after_others(ep, req);
+	err = omx__access_submit(req);
+	return likely(!err) ? OMX_SUCCESS : omx__submit_later(ep, req, err);
+}
+
+/* ---- from a call to a request ---------------------------------------------- */
+
+/*
+ * Makes a request.  On success the endpoint's lock is held, and the caller sets
+ * the request's memory.
+ */
+static omx_return_t access_begin(struct omx__endpoint *ep, const struct access_args *args,
+				 struct omx__request **out)
+{
+	struct omx__request *req;
+	omx_return_t ret = omx__submit_begin(ep, args->type, args->dest, args->context, &req);
+
+	if (unlikely(ret))
+		return ret;
+	req->status.match_info = 0;
+	req->access = args->access;
+	req->access.key = omx__key_import(args->key);
+	*out = req;
+	return OMX_SUCCESS;
+}
+
+/* Undoes access_begin(); `ret` says why. */
+static cold omx_return_t access_give_up(struct omx__endpoint *ep, struct omx__request *req,
+					omx_return_t ret)
+{
+	omx__region_put(req);
+	omx__request_free(req);
+	omx__leave(ep);
+	return ret;
+}
+
+/* Submits what access_begin() has made and releases the lock. */
+static omx_return_t access_finish(struct omx__endpoint *ep, struct omx__request *req,
+				  const struct access_args *args)
+{
+	uint64_t length = req->buffer.abi.length;
+	omx_return_t ret;
+
+	req->rendezvous = args->type == REQUEST_PUT && length > OMX_MEDIUM_MAX;
+	req->status.msg_length = length;
+	req->status.xfer_length = 0;
+	req->zombie = !args->request;
+	omx__access_count(req);
+	ret = access_dispatch(ep, req);
+	if (unlikely(ret)) {
+		omx__access_uncount(req);
+		return access_give_up(ep, req, ret);
+	}
+	if (args->request)
+		*args->request = req;
+	omx__leave(ep);
+	return OMX_SUCCESS;
+}
+
+static omx_return_t access_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
+				      const struct access_args *args)
+{
+	struct omx__request *req;
+	omx_return_t ret = access_begin(ep, args, &req);
+
+	if (unlikely(ret))
+		return ret;
+	omx__buffer_set(&req->buffer, buffer, length);
+	return access_finish(ep, req, args);
+}
+
+static omx_return_t access_segments(struct omx__endpoint *ep, const omx_seg_t *segs,
+				    uint32_t nseg, const struct access_args *args)
+{
+	struct omx__request *req;
+	omx_return_t ret = access_begin(ep, args, &req);
+
+	if (unlikely(ret))
+		return ret;
+	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
+	return ret ? access_give_up(ep, req, ret) : access_finish(ep, req, args);
+}
+
+/* The buffer is where the word goes that was there before. */
+static omx_return_t access_word(struct omx__endpoint *ep, void *before,
+				const struct access_args *args)
+{
+	const struct access *access = &args->access;
+	struct omx__request *req;
+	omx_return_t ret = access_begin(ep, args, &req);
+
+	if (unlikely(ret))
+		return ret;
+	if (access->operation >= OMX_OPERATIONS || (access->size != 4 && access->size != 8))
+		return access_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+	omx__buffer_set(&req->buffer, before, access->size);
+	return access_finish(ep, req, args);
+}
+
+/* ---- the public functions -------------------------------------------------- */
+
+omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
+		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset, void *context,
+		      omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_PUT, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset,
+	};
+
+	return omx__return(ep, access_contiguous(ep, (void *)buffer, length, &args), __func__);
+}
+
+omx_return_t omx_iputv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+		       omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset, void *context,
+		       omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_PUT, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset,
+	};
+
+	return omx__return(ep, access_segments(ep, segs, nseg, &args), __func__);
+}
+
+omx_return_t omx_iput_event(omx_endpoint_t ep, const void *buffer, size_t length,
+			    omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+			    uint64_t immediate, void *context, omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_PUT, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset, .access.immediate = immediate,
+		.access.flags = OMX_ACCESS_EVENT,
+	};
+
+	return omx__return(ep, access_contiguous(ep, (void *)buffer, length, &args), __func__);
+}
+
+omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length, omx_endpoint_addr_t dest,
+		      omx_key_t key, uint64_t offset, void *context, omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_GET, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset,
+	};
+
+	return omx__return(ep, access_contiguous(ep, buffer, length, &args), __func__);
+}
+
+omx_return_t omx_igetv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+		       omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset, void *context,
+		       omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_GET, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset,
+	};
+
+	return omx__return(ep, access_segments(ep, segs, nseg, &args), __func__);
+}
+
+/* Numbers that do not fit 8 bits are no operations or sizes, either. */
+static uint8_t access_narrow(uint32_t value)
+{
+	return value < UINT8_MAX ? (uint8_t)value : UINT8_MAX;
+}
+
+omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t size,
+			 omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+			 uint64_t operand, uint64_t compare, void *before, void *context,
+			 omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_ATOMIC, .dest = &dest, .key = &key, .context = context,
+		.request = request, .access.offset = offset, .access.operand = operand,
+		.access.compare = compare, .access.operation = access_narrow((uint32_t)operation),
+		.access.size = access_narrow(size),
+	};
+
+	return omx__return(ep, access_word(ep, before, &args), __func__);
+}

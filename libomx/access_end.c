@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Accesses end: the driver's answer brings their status and perhaps data.  They are
+ * counted from their start to their end, for omx_flush.  See access.h.
+ */
+#include <string.h>
+
+#include "access.h"
+#include "error.h"
+#include "match.h"
+#include "timer.h"
+
+void omx__access_count(struct omx__request *req)
+{
+	req->bound = true;
+	req->partner->accesses++;
+	req->ep->accesses++;
+}
+
+void omx__access_uncount(struct omx__request *req)
+{
+	struct omx__endpoint *ep = req->ep;
+
+	req->bound = false;
+	req->partner->accesses--;
+	ep->accesses--;
+	/* A thread may sleep in omx_flush; events wake it without this. */
+	if (!req->partner->accesses && ep->sleepers && !ep->consuming)
+		ep->wake = true;
+}
+
+static void access_finish_with(struct omx__request *req, omx_return_t code)
+{
+	req->status.xfer_length = code ? 0 : req->status.msg_length;
+	omx__request_done(req, code);
+}
+
+/* ---- gets ------------------------------------------------------------------ */
+
+/* The length in the event is not trusted. */
+static omx_return_t get_copy(struct omx__request *req, const struct omx_event *event,
+			     uint32_t slots)
+{
+	const void *data = event->data;
+	uint64_t most = OMX_TINY_MAX;
+
+	if (event->length > OMX_TINY_MAX) {
+		data = event + 1;
+		most = (uint64_t)(slots - 1) * OMX_SLOT_SIZE;
+	}
+	if (event->length != req->buffer.abi.length || event->length > most)
+		return OMX_MESSAGE_ABORTED;
+	omx__buffer_scatter(&req->buffer, data, event->length);
+	return OMX_SUCCESS;
+}
+
+static void get_pull(struct omx__request *req, const struct arrival *arrival)
+{
+	if (arrival->length != req->buffer.abi.length) {
+		omx__pull_discard(req->ep, req->partner, arrival);
+		access_finish_with(req, OMX_MESSAGE_ABORTED);
+		return;
+	}
+	if (req->deadline)
+		omx__timer_stop(req);
+	omx__pull_start(req, req->partner, arrival);
+}
+
+static void get_receive(struct omx__request *req, const struct omx_event *event, uint32_t slots)
+{
+	const struct arrival arrival = {
+		.length = event->length,
+		.rendezvous = true,
+		.remote_message = event->remote_message,
+	};
+
+	if (arrival.remote_message)
+		get_pull(req, &arrival);
+	else
+		access_finish_with(req, get_copy(req, event, slots));
+}
+
+/* The get has ended meanwhile, and the peer's driver keeps a message for it. */
+static cold void get_discard(struct omx__endpoint *ep, const struct omx_event *event)
+{
+	const struct arrival arrival = {
+		.length = event->length,
+		.rendezvous = true,
+		.remote_message = event->remote_message,
+	};
+	struct partner *partner = omx__partner_of(ep, event->channel);
+
+	if (partner && !event->status && arrival.remote_message)
+		omx__pull_discard(ep, partner, &arrival);
+}
+
+/* ---- atomic operations ----------------------------------------------------- */
+
+static void atomic_store(struct omx__request *req, const struct omx_event *event)
+{
+	void *before = (void *)(uintptr_t)req->buffer.abi.address;
+	uint64_t word;
+	uint32_t half;
+
+	if (!before)
+		return;
+	memcpy(&word, event->data, sizeof(word));
+	half = (uint32_t)word;
+	if (req->access.size == sizeof(half))
+		memcpy(before, &half, sizeof(half));
+	else
+		memcpy(before, &word, sizeof(word));
+}
+
+/* ---- all ------------------------------------------------------------------- */
+
+void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots)
+{
+	struct omx__request *req = omx__request_by_cookie(ep, event->cookie);
+
+	if (unlikely(!req || !omx__request_is_access(req))) {
+		get_discard(ep, event);
+		return;
+	}
+	list_remove(&req->node);
+	if (unlikely(event->status)) {
+		access_finish_with(req, omx__error_from_status(event->status));
+		return;
+	}
+	if (req->type == REQUEST_GET) {
+		get_receive(req, event, slots);
+		return;
+	}
+	if (req->type == REQUEST_ATOMIC)
+		atomic_store(req, event);
+	access_finish_with(req, OMX_SUCCESS);
+}
