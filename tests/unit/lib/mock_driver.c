@@ -118,6 +118,7 @@ void omx__driver_close(int fd)
 	if (file->open) {
 		file->open = false;
 		mock_leave_peers(file);
+		mock_forget_windows(file);
 		mock_forget_messages(file);
 		mock_forget_regions(file);
 		mock_forget_events(file);
@@ -160,6 +161,7 @@ void mock_reset(void)
 	for (int i = 0; i < FILES; i++)
 		assert(!mock_files[i].used);
 	mock_check_no_messages();
+	mock_reset_windows();
 	mock_reset_regions();
 	mock_reset_answers();
 	mock_reset_ioctls();

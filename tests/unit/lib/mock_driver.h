@@ -39,12 +39,20 @@ uint32_t mock_regions(void);	/* that exist now */
 uint32_t mock_region_flags(void);	/* of the region, and the prefetch, that was last */
 uint32_t mock_prefetch_flags(void);
 
-/* How many more eager or rendezvous messages are taken before EAGAIN; -1: all. */
+uint32_t mock_windows(void);	/* that exist now */
+
+/* Gets of more bytes than this do not fit a frame. */
+void mock_set_longest_get(uint32_t length);
+
+/* Of the access that was accepted last. */
+uint64_t mock_last_cookie(void);
+
+/* How many more messages or accesses are taken before EAGAIN; -1: all. */
 void mock_set_room(int messages);
 /* The same and tells those that met EAGAIN. */
 void mock_grant_room(int messages);
 
-/* Connects and pulls are answered when mock_answer says so. */
+/* Connects, pulls and accesses are answered when mock_answer says so. */
 void mock_hold(bool hold);
 void mock_answer(void);
 

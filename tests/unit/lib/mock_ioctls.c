@@ -130,6 +130,12 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_REGION_CREATE: return mock_do_region_create(file, argument);
 	case OMX_IOC_REGION_DESTROY: return mock_do_region_destroy(file, argument);
 	case OMX_IOC_PREFETCH: return mock_do_prefetch(argument);
+	case OMX_IOC_WINDOW_CREATE: return mock_do_window_create(file, argument);
+	case OMX_IOC_WINDOW_REVOKE: return mock_do_window_revoke(file, argument);
+	case OMX_IOC_PUT: return mock_do_put(file, argument);
+	case OMX_IOC_PUT_RNDV: return mock_do_put_rndv(file, argument);
+	case OMX_IOC_GET: return mock_do_get(file, argument);
+	case OMX_IOC_ATOMIC: return mock_do_atomic(file, argument);
 	case OMX_IOC_FETCH: return mock_do_fetch(file, argument);
 	case OMX_IOC_WAIT: return mock_do_wait(file, argument);
 	case OMX_IOC_WAKEUP: return mock_do_wakeup(file);

@@ -119,7 +119,7 @@ int mock_do_region_destroy(struct file *file, struct omx_ioc_region *region)
 {
 	struct region *gone = mock_region_of(file, region->region);
 
-	assert(gone);
+	assert(gone && !mock_region_has_window(file, region->region));
 	gone->used = false;
 	region_count--;
 	return 0;

@@ -22,6 +22,7 @@ struct rendezvous {
 	int sender, receiver;
 	uint32_t sender_channel, region;
 	uint64_t cookie, length, address;
+	uint64_t skip;		/* bytes of the region before the message */
 };
 
 static struct message messages[OBJECTS];
@@ -131,6 +132,21 @@ int mock_do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send)
 	return 0;
 }
 
+uint32_t mock_announce_window(const struct channel *channel, int receiver, uint32_t region,
+			      uint64_t address, uint64_t skip, uint64_t length)
+{
+	uint32_t i;
+
+	for (i = 1; rendezvous[i].used; i++)
+		assert(i + 1 < OBJECTS);
+	/* Without a channel of the sender's, whose program does not know of it. */
+	rendezvous[i] = (struct rendezvous){
+		.used = true, .sender = channel->peer, .receiver = receiver,
+		.region = region, .address = address, .skip = skip, .length = length,
+	};
+	return i;
+}
+
 static void end_rendezvous(struct rendezvous *rndv, enum omx_status status, uint64_t length)
 {
 	struct omx_event event = {
@@ -139,7 +155,7 @@ static void end_rendezvous(struct rendezvous *rndv, enum omx_status status, uint
 	};
 
 	rndv->used = false;
-	if (mock_files[rndv->sender].open)
+	if (rndv->sender_channel && mock_files[rndv->sender].open)
 		mock_answer_to(&mock_files[rndv->sender], &event);
 }
 
@@ -163,9 +179,11 @@ static bool transfer(const struct rendezvous *rndv, const struct file *file,
 	if (rndv->withdrawn ||
 	    (rndv->region != OMX_REGION_IMPLICIT && !mock_region_of(sender, rndv->region)))
 		return false;
-	data = malloc(pull->length);
-	mock_move_memory(sender, rndv->region, rndv->address, data, pull->length, true);
-	mock_move_memory(file, pull->region, pull->address, data, pull->length, false);
+	data = malloc(rndv->skip + pull->length);
+	mock_move_memory(sender, rndv->region, rndv->address, data,
+			 rndv->skip + pull->length, true);
+	mock_move_memory(file, pull->region, pull->address, data + rndv->skip, pull->length,
+			 false);
 	free(data);
 	return true;
 }

@@ -70,6 +70,8 @@ void mock_post_to(struct file *file, const struct omx_event *event, const void *
 
 /* The same for an answer, which mock_hold may hold back. */
 void mock_answer_to(struct file *file, const struct omx_event *event);
+void mock_answer_with(struct file *file, const struct omx_event *event, const void *payload,
+		      uint32_t length);
 
 /* What fits now moves from the backlog to the ring. */
 void mock_flush_backlog(struct file *file);
@@ -115,6 +117,10 @@ void mock_forget_messages(const struct file *file);
 /* Asserts that there are none. */
 void mock_check_no_messages(void);
 
+/* A message of `length` bytes of the peer's window, for the file to pull: its number. */
+uint32_t mock_announce_window(const struct channel *channel, int receiver, uint32_t region,
+			      uint64_t address, uint64_t skip, uint64_t length);
+
 int mock_do_send(struct file *file, struct omx_ioc_send *send);
 int mock_do_fetch(struct file *file, struct omx_ioc_fetch *fetch);
 int mock_do_send_rndv(struct file *file, struct omx_ioc_send_rndv *send);
@@ -149,5 +155,22 @@ void mock_reset_regions(void);
 int mock_do_region_create(struct file *file, struct omx_ioc_region *region);
 int mock_do_region_destroy(struct file *file, struct omx_ioc_region *region);
 int mock_do_prefetch(struct omx_ioc_prefetch *prefetch);
+
+/* ---- mock_onesided.c ---- */
+
+/* The file is closed: its windows go. */
+void mock_forget_windows(const struct file *file);
+
+/* Asserts that there are none; gets of any length of one frame are answered. */
+void mock_reset_windows(void);
+
+bool mock_region_has_window(const struct file *file, uint32_t region);
+
+int mock_do_window_create(struct file *file, struct omx_ioc_window *window);
+int mock_do_window_revoke(const struct file *file, const struct omx_ioc_window *window);
+int mock_do_put(struct file *file, struct omx_ioc_put *put);
+int mock_do_put_rndv(struct file *file, struct omx_ioc_put_rndv *put);
+int mock_do_get(struct file *file, struct omx_ioc_get *get);
+int mock_do_atomic(struct file *file, struct omx_ioc_atomic *atomic);
 
 #endif

@@ -23,6 +23,8 @@ struct held {		/* an answer that waits for mock_answer */
 	struct held *next;
 	int file;
 	struct omx_event event;
+	uint32_t length;
+	unsigned char payload[];
 };
 
 static struct held *held, **held_end = &held;
@@ -156,19 +158,28 @@ void mock_forget_events(struct file *file)
 
 /* ---- answers --------------------------------------------------------------- */
 
-void mock_answer_to(struct file *file, const struct omx_event *event)
+void mock_answer_with(struct file *file, const struct omx_event *event, const void *payload,
+		      uint32_t length)
 {
 	struct held *later;
 
 	if (!holding) {
-		mock_post_to(file, event, NULL, 0);
+		mock_post_to(file, event, payload, length);
 		return;
 	}
-	later = calloc(1, sizeof(*later));
+	later = calloc(1, sizeof(*later) + length);
 	later->file = mock_index_of(file);
 	later->event = *event;
+	later->length = length;
+	if (length)
+		memcpy(later->payload, payload, length);
 	*held_end = later;
 	held_end = &later->next;
+}
+
+void mock_answer_to(struct file *file, const struct omx_event *event)
+{
+	mock_answer_with(file, event, NULL, 0);
 }
 
 void mock_reset_answers(void)
@@ -198,7 +209,8 @@ void mock_answer(void)
 
 		held = first->next;
 		if (mock_files[first->file].open)
-			mock_post_to(&mock_files[first->file], &first->event, NULL, 0);
+			mock_post_to(&mock_files[first->file], &first->event,
+				     first->payload, first->length);
 		free(first);
 	}
 	held_end = &held;
