@@ -9,6 +9,7 @@
 #include "net/wire.c"
 
 #define HEAD		16
+#define TYPE_LAST	17
 #define FRAME_MAX	(65535 + 64)
 #define FUZZ_FRAMES	1000000
 
@@ -20,9 +21,15 @@ enum {
 	PULL_OFFSET = HEAD, PULL_LENGTH = HEAD + 8, PULL_WANTED = HEAD + 20,
 	PULL_FRAME_LENGTH = HEAD + 24,
 	REPLY_OFFSET = HEAD,
+	PUT_OFFSET = HEAD + 32, PUT_LENGTH = HEAD + 52,
+	PUT_RNDV_OFFSET = HEAD + 32, PUT_RNDV_LENGTH = HEAD + 48,
+	GET_OFFSET = HEAD + 32, GET_LENGTH = HEAD + 40, GET_FLAGS = HEAD + 52,
+	ATOMIC_OPERATION = HEAD + 60, ATOMIC_SIZE = HEAD + 61,
 };
 
-static const u32 body_bytes[] = { 0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16 };
+static const u32 body_bytes[] = {
+	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32
+};
 
 struct frame {
 	u32 length;		/* as built; the field may say something else */
@@ -49,7 +56,8 @@ static u64 get(const u8 *data, u32 at, u32 bytes)
 static bool has_payload(u32 type)
 {
 	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
-	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_RESPONSE;
+	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_RESPONSE ||
+	       type == OMX_WIRE_PUT || type == OMX_WIRE_ACCESS_RESPONSE;
 }
 
 static u32 header_bytes(u32 type)
@@ -79,12 +87,19 @@ static void build(struct frame *frame, u32 type, u32 payload)
 		put(frame, PULL_WANTED, 4, 1);
 		put(frame, PULL_FRAME_LENGTH, 2, 1);
 		break;
+	case OMX_WIRE_PUT:
+		put(frame, PUT_LENGTH, 4, payload);
+		break;
+	case OMX_WIRE_ATOMIC:
+		put(frame, ATOMIC_SIZE, 1, 8);
+		break;
 	}
 }
 
 static void build_shortest(struct frame *frame, u32 type)
 {
-	bool needs_payload = has_payload(type) && type != OMX_WIRE_EAGER;
+	bool needs_payload = type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
+			     type == OMX_WIRE_PULL_RESPONSE;
 
 	build(frame, type, needs_payload ? 1 : 0);
 }
@@ -148,6 +163,23 @@ static bool body_agrees(const u8 *data, u32 type, u32 payload)
 	case OMX_WIRE_PULL_RESPONSE:
 		return payload &&
 		       is_inside(get(data, REPLY_OFFSET, 8), payload, UINT64_MAX);
+	case OMX_WIRE_PUT:
+		length = get(data, PUT_LENGTH, 4);
+		return length <= 65536 && payload <= length &&
+		       (payload > 0 || length == 0) &&
+		       is_inside(get(data, PUT_OFFSET, 8), payload, UINT64_MAX);
+	case OMX_WIRE_PUT_RNDV:
+		return !payload && is_inside(get(data, PUT_RNDV_OFFSET, 8),
+					     get(data, PUT_RNDV_LENGTH, 8), UINT64_MAX);
+	case OMX_WIRE_GET:
+		length = get(data, GET_LENGTH, 8);
+		return !payload && (length <= 4096 || data[GET_FLAGS] & 1) &&
+		       is_inside(get(data, GET_OFFSET, 8), length, UINT64_MAX);
+	case OMX_WIRE_ATOMIC:
+		return !payload && data[ATOMIC_OPERATION] <= 9 &&
+		       (data[ATOMIC_SIZE] == 4 || data[ATOMIC_SIZE] == 8);
+	case OMX_WIRE_ACCESS_RESPONSE:
+		return payload <= 4096;
 	}
 	return !payload;
 }
@@ -159,7 +191,7 @@ static bool accepts(const u8 *data, u32 linear, u32 total)
 	if (linear < HEAD || data[VERSION] != 1)
 		return false;
 	type = data[TYPE];
-	if (type < 1 || type > 12)
+	if (type < 1 || type > TYPE_LAST)
 		return false;
 	length = get(data, LENGTH, 2);
 	return linear >= header_bytes(type) && length >= header_bytes(type) &&
@@ -174,11 +206,11 @@ static void header_length__known_types_only(void **state)
 	u32 type;
 
 	(void)state;
-	assert_int_equal(OMX_WIRE_TYPES, 13);
-	for (type = 1; type <= 12; type++)
+	assert_int_equal(OMX_WIRE_TYPES, TYPE_LAST + 1);
+	for (type = 1; type <= TYPE_LAST; type++)
 		assert_int_equal(omx_wire_header_length(type), header_bytes(type));
 	assert_int_equal(omx_wire_header_length(0), 0);
-	for (type = 13; type < 1000; type++)
+	for (type = TYPE_LAST + 1; type < 1000; type++)
 		assert_int_equal(omx_wire_header_length(type), 0);
 	assert_int_equal(omx_wire_header_length(UINT32_MAX), 0);
 }
@@ -189,7 +221,7 @@ static void validate__shortest_of_each_type(void **state)
 	u32 type;
 
 	(void)state;
-	for (type = 1; type <= 12; type++) {
+	for (type = 1; type <= TYPE_LAST; type++) {
 		build_shortest(&frame, type);
 		assert_true(accepts(frame.bytes, frame.length, frame.length));
 		assert_int_equal(judge_whole(&frame), 0);
@@ -207,7 +239,7 @@ static void validate__truncated_at_every_byte(void **state)
 	u32 type, cut;
 
 	(void)state;
-	for (type = 1; type <= 12; type++) {
+	for (type = 1; type <= TYPE_LAST; type++) {
 		build(&frame, type, has_payload(type) ? 60 : 0);
 		for (cut = 0; cut < frame.length; cut++)
 			assert_int_equal(judge(frame.bytes, cut, cut),
@@ -225,7 +257,7 @@ static void validate__length_field_lies(void **state)
 	u32 type, length;
 
 	(void)state;
-	for (type = 1; type <= 12; type++) {
+	for (type = 1; type <= TYPE_LAST; type++) {
 		build(&frame, type, has_payload(type) ? 60 : 0);
 		for (length = 0; length < 65536; length++) {
 			bool shorter = length < header_bytes(type);
@@ -257,7 +289,7 @@ static void validate__other_versions_and_types(void **state)
 	for (value = 0; value < 256; value++) {
 		build(&frame, OMX_WIRE_ACK, 0);
 		put(&frame, TYPE, 1, value);
-		if (value < 1 || value > 12)
+		if (value < 1 || value > TYPE_LAST)
 			assert_int_equal(judge_whole(&frame),
 					 OMX_COUNTER_DROP_TYPE);
 	}
@@ -269,7 +301,7 @@ static void validate__payload_where_none_belongs(void **state)
 	u32 type;
 
 	(void)state;
-	for (type = 1; type <= 12; type++) {
+	for (type = 1; type <= TYPE_LAST; type++) {
 		if (has_payload(type))
 			continue;
 		build(&frame, type, 1);
@@ -297,6 +329,13 @@ static void validate__free_fields(void **state)
 		{ OMX_WIRE_PULL_RESPONSE, HEAD + 8, 8 },
 		{ OMX_WIRE_NACK, 4, 12 + 8 },
 		{ OMX_WIRE_HOLD, 4, 12 + 16 },
+		{ OMX_WIRE_PUT, 4, 12 + 32 }, { OMX_WIRE_PUT, HEAD + 40, 12 },
+		{ OMX_WIRE_PUT, HEAD + 56, 8 },
+		{ OMX_WIRE_PUT_RNDV, 4, 12 + 32 }, { OMX_WIRE_PUT_RNDV, HEAD + 40, 8 },
+		{ OMX_WIRE_PUT_RNDV, HEAD + 56, 8 },
+		{ OMX_WIRE_GET, 4, 12 + 32 }, { OMX_WIRE_GET, HEAD + 48, 8 },
+		{ OMX_WIRE_ATOMIC, 4, 12 + 60 }, { OMX_WIRE_ATOMIC, HEAD + 62, 2 },
+		{ OMX_WIRE_ACCESS_RESPONSE, 4, 12 + 32 },
 	};
 	struct frame frame;
 	u32 i;
@@ -468,6 +507,107 @@ static void rndv_and_notify__any_length(void **state)
 	assert_int_equal(judge_whole(&frame), 0);
 }
 
+static int put_packet(u64 offset, u32 length, u32 payload)
+{
+	static struct frame frame;
+
+	build(&frame, OMX_WIRE_PUT, payload);
+	put(&frame, PUT_OFFSET, 8, offset);
+	put(&frame, PUT_LENGTH, 4, length);
+	return judge_whole(&frame);
+}
+
+static void put__offset_and_length(void **state)
+{
+	(void)state;
+	assert_int_equal(put_packet(0, 0, 0), 0);
+	assert_int_equal(put_packet(UINT64_MAX, 0, 0), 0);
+	assert_int_equal(put_packet(0, 65536, 8000), 0);
+	assert_int_equal(put_packet(UINT64_MAX - 8000, 65536, 8000), 0);
+
+	assert_int_equal(put_packet(UINT64_MAX - 7999, 65536, 8000), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(put_packet(0, 65537, 8000), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(put_packet(0, 7999, 8000), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(put_packet(0, 1, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(put_packet(0, UINT32_MAX, 1), OMX_COUNTER_DROP_FIELD);
+}
+
+static int put_rndv(u64 offset, u64 length)
+{
+	struct frame frame;
+
+	build(&frame, OMX_WIRE_PUT_RNDV, 0);
+	put(&frame, PUT_RNDV_OFFSET, 8, offset);
+	put(&frame, PUT_RNDV_LENGTH, 8, length);
+	return judge_whole(&frame);
+}
+
+static void put_rndv__offset_wraps(void **state)
+{
+	(void)state;
+	assert_int_equal(put_rndv(0, 0), 0);
+	assert_int_equal(put_rndv(0, UINT64_MAX), 0);
+	assert_int_equal(put_rndv(UINT64_MAX, 0), 0);
+	assert_int_equal(put_rndv(1ULL << 63, (1ULL << 63) - 1), 0);
+	assert_int_equal(put_rndv(1ULL << 63, 1ULL << 63), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(put_rndv(1, UINT64_MAX), OMX_COUNTER_DROP_FIELD);
+}
+
+static int get_request(u64 offset, u64 length, u8 flags)
+{
+	struct frame frame;
+
+	build(&frame, OMX_WIRE_GET, 0);
+	put(&frame, GET_OFFSET, 8, offset);
+	put(&frame, GET_LENGTH, 8, length);
+	put(&frame, GET_FLAGS, 1, flags);
+	return judge_whole(&frame);
+}
+
+static void get__only_announced_ones_are_long(void **state)
+{
+	(void)state;
+	assert_int_equal(get_request(0, 0, 0), 0);
+	assert_int_equal(get_request(0, 4096, 0), 0);
+	assert_int_equal(get_request(0, 4097, 0), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(get_request(0, 4097, 0xfe), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(get_request(0, 4097, OMX_GET_ANNOUNCE), 0);
+	assert_int_equal(get_request(0, UINT64_MAX, OMX_GET_ANNOUNCE), 0);
+	assert_int_equal(get_request(1, UINT64_MAX, OMX_GET_ANNOUNCE), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(get_request(UINT64_MAX, 1, 0), OMX_COUNTER_DROP_FIELD);
+}
+
+static void atomic__operation_and_size(void **state)
+{
+	struct frame frame;
+	u32 operation, size;
+
+	(void)state;
+	for (operation = 0; operation < 256; operation++)
+		for (size = 0; size < 256; size++) {
+			bool good = operation < 10 && (size == 4 || size == 8);
+
+			build(&frame, OMX_WIRE_ATOMIC, 0);
+			put(&frame, ATOMIC_OPERATION, 1, operation);
+			put(&frame, ATOMIC_SIZE, 1, size);
+			assert_int_equal(judge_whole(&frame), good ? 0 :
+					 OMX_COUNTER_DROP_FIELD);
+		}
+}
+
+static void access_response__payload(void **state)
+{
+	struct frame frame;
+	u32 payload;
+
+	(void)state;
+	for (payload = 0; payload < 9000; payload++) {
+		build(&frame, OMX_WIRE_ACCESS_RESPONSE, payload);
+		assert_int_equal(judge_whole(&frame), payload <= 4096 ? 0 :
+				 OMX_COUNTER_DROP_FIELD);
+	}
+}
+
 /* ---- fuzz ---- */
 
 static u64 random_interesting(void)
@@ -502,7 +642,7 @@ static void scramble_pull(struct frame *frame)
 /* Valid but for a few fields; the rest is noise. */
 static void build_almost_valid(struct frame *frame)
 {
-	u32 type = 1 + random_below(12);
+	u32 type = 1 + random_below(TYPE_LAST);
 	u32 payload = has_payload(type) ? random_below(120) : random_percent(5);
 	u32 i, faults = random_below(3);
 
@@ -512,6 +652,12 @@ static void build_almost_valid(struct frame *frame)
 	if (type == OMX_WIRE_EAGER && random_percent(50)) {
 		put(frame, EAGER_MSG_LENGTH, 4, random_interesting());
 		put(frame, EAGER_OFFSET, 4, random_interesting());
+	}
+	if (type == OMX_WIRE_PUT && random_percent(50))
+		put(frame, PUT_LENGTH, 4, random_interesting());
+	if (type == OMX_WIRE_GET && random_percent(50)) {
+		put(frame, GET_LENGTH, 8, random_interesting());
+		put(frame, GET_FLAGS, 1, random_below(4));
 	}
 	for (i = 0; i < faults; i++) {
 		u32 bytes = 1u << random_below(4);
@@ -531,7 +677,7 @@ static void build_noise(struct frame *frame)
 		frame->bytes[i] = random_u64();
 	if (random_percent(75)) {
 		put(frame, VERSION, 1, 1);
-		put(frame, TYPE, 1, random_below(14));
+		put(frame, TYPE, 1, random_below(TYPE_LAST + 2));
 	}
 	if (random_percent(50))
 		put(frame, LENGTH, 2, random_below(frame->length + 2));
@@ -566,7 +712,7 @@ static void validate__fuzz(void **state)
 			accepted[frame.bytes[TYPE]]++;
 	}
 	/* It reached every branch, often. */
-	for (type = 1; type <= 12; type++)
+	for (type = 1; type <= TYPE_LAST; type++)
 		assert_true(accepted[type] > FUZZ_FRAMES / 200);
 	assert_true(seen[OMX_COUNTER_DROP_VERSION] > FUZZ_FRAMES / 200);
 	assert_true(seen[OMX_COUNTER_DROP_TYPE] > FUZZ_FRAMES / 200);
@@ -591,6 +737,11 @@ int main(void)
 		cmocka_unit_test(pull__offset_wraps),
 		cmocka_unit_test(pull_reply__offset_wraps),
 		cmocka_unit_test(rndv_and_notify__any_length),
+		cmocka_unit_test(put__offset_and_length),
+		cmocka_unit_test(put_rndv__offset_wraps),
+		cmocka_unit_test(get__only_announced_ones_are_long),
+		cmocka_unit_test(atomic__operation_and_size),
+		cmocka_unit_test(access_response__payload),
 		cmocka_unit_test(validate__fuzz),
 	};
 
