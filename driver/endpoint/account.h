@@ -42,6 +42,7 @@
  * - one message of each channel that has nothing in flight: 64 KiB, which are
  *   up to 200 KiB of memory in short frames;
  * - messages received while the endpoint holds less than OMX_HELD_MIN of them;
+ * - one access of each channel that waits to be performed;
  * - the packet that is next in order on each channel: it stays there, and with
  *   the part of a message before it takes 64 KiB at most.
  */

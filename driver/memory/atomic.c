@@ -89,7 +89,7 @@ static int word_change_short(u32 *word, const struct omx_word_change *change, u6
 }
 
 /* The extent's lock is held, and the cursor has found the page. */
-static int atomic_change(const struct omx_cursor *cursor,
+static int word_change(const struct omx_cursor *cursor,
 			 const struct omx_word_change *change, u64 *before)
 {
 	void *page = kmap_local_page(cursor->page);
@@ -128,7 +128,7 @@ int omx_region_atomic(struct omx_cursor *cursor, u64 offset,
 		return -EAGAIN;
 	spin_lock(&extent->lock);
 	if (omx_cursor_usable(cursor))
-		error = atomic_change(cursor, change, before);
+		error = word_change(cursor, change, before);
 	spin_unlock(&extent->lock);
 	return error;
 }
