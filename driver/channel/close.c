@@ -26,6 +26,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/transmit.h"
+#include "onesided/access.h"
 #include "onesided/access_queue.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -74,6 +75,7 @@ static bool channel_end_some(struct omx_channel *ch, u8 status)
 	unsigned int n = omx_rndvs_fail(ch, status, END_AT_ONCE);
 
 	n += omx_pulls_fail(ch, status, END_AT_ONCE - n);
+	n += omx_accesses_fail(ch, status, END_AT_ONCE - n);
 	return n < END_AT_ONCE;
 }
 

@@ -114,12 +114,14 @@ static struct omx_connect *connect_alloc(struct omx_endpoint *ep,
 					 const struct omx_ioc_connect *ioc)
 {
 	struct omx_account *user = omx_endpoint_user(ep);
-	struct omx_connect *connect = omx_account_alloc(user, sizeof(*connect));
+	struct omx_connect *connect = omx_account_alloc(user, sizeof(*connect),
+							GFP_KERNEL_ACCOUNT);
 
 	if (!connect)
 		return NULL;
 	connect->ep = ep;
-	connect->completion = omx_completion_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie);
+	connect->completion = omx_completion_alloc(user, OMX_EVENT_CONNECTED, ioc->cookie,
+						   GFP_KERNEL_ACCOUNT);
 	if (!connect->completion) {
 		connect_free(connect);
 		return NULL;

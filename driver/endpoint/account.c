@@ -163,9 +163,9 @@ void omx_account_uncharge(struct omx_account *account, unsigned long bytes)
 	rcu_read_unlock();
 }
 
-void *omx_account_alloc(struct omx_account *user, size_t size)
+void *omx_account_alloc(struct omx_account *user, size_t size, gfp_t gfp)
 {
-	void *object = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	void *object = kzalloc(size, gfp);
 
 	if (object)
 		omx_account_charge(user, ksize(object));

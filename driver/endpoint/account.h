@@ -50,6 +50,7 @@
 #define OMX_ACCOUNT_H
 
 #include <linux/atomic.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/uidgid.h>
@@ -90,12 +91,12 @@ struct omx_account *omx_account_get(unsigned long endpoint_bytes);
 /* The account of the socket's control group; NULL: it is in none.  -ENOMEM. */
 struct omx_account *omx_account_get_group(const struct sock *sk, unsigned long endpoint_bytes);
 void omx_account_put(struct omx_account *account, unsigned long endpoint_bytes);
-/* Zeroed memory, charged to the user.  NULL: there is none. */
-void *omx_account_alloc(struct omx_account *user, size_t size);
 /* No endpoint is open, and nothing is charged any more. */
 void omx_account_exit(void);
 
 /* ---- any context ---- */
+/* Zeroed memory, charged to the user.  NULL: there is none. */
+void *omx_account_alloc(struct omx_account *user, size_t size, gfp_t gfp);
 static inline void omx_account_charge(struct omx_account *account, unsigned long bytes)
 {
 	atomic_long_add(bytes, &account->memory);

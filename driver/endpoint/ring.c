@@ -89,9 +89,9 @@ int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma)
 }
 
 struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
-					    u64 cookie)
+					    u64 cookie, gfp_t gfp)
 {
-	struct omx_completion *completion = omx_account_alloc(user, sizeof(*completion));
+	struct omx_completion *completion = omx_account_alloc(user, sizeof(*completion), gfp);
 
 	if (!completion)
 		return NULL;

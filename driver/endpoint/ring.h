@@ -15,6 +15,7 @@
 #ifndef OMX_RING_H
 #define OMX_RING_H
 
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
@@ -49,13 +50,13 @@ void omx_ring_destroy(struct omx_ring *ring);
 /* Maps the driver's or the program's part; the mmap lock is held for writing. */
 int omx_ring_map_kernel(struct omx_ring *ring, struct vm_area_struct *vma);
 int omx_ring_map_user(struct omx_ring *ring, struct vm_area_struct *vma);
-struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
-					    u64 cookie);
 void omx_completion_init(struct omx_completion *completion, enum omx_event_type type);
 /* Removes an embedded completion from the backlog before its object is freed. */
 void omx_ring_forget(struct omx_ring *ring, struct omx_completion *completion);
 
 /* Any context. */
+struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
+					    u64 cookie, gfp_t gfp);
 /* Frees one that was not posted; NULL is allowed. */
 void omx_completion_free(struct omx_completion *completion);
 /*

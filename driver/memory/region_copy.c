@@ -144,14 +144,15 @@ static int region_fill_from_page(struct omx_cursor *to, struct page *page,
 	return 0;
 }
 
-int omx_region_copy(struct omx_cursor *from, struct omx_cursor *to,
-		    u64 offset, u32 length, bool *lacks_source)
+int omx_region_copy(struct omx_cursor *from, u64 from_offset, struct omx_cursor *to,
+		    u64 to_offset, u32 length, bool *lacks_source)
 {
 	u32 page_offset, n;
 	struct page *page;
 	int error = 0;
 
-	if (!omx_cursor_seek(from, offset, length) || !omx_cursor_seek(to, offset, length))
+	if (!omx_cursor_seek(from, from_offset, length) ||
+	    !omx_cursor_seek(to, to_offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n) {
 		page = region_ref_page(from, length, &page_offset, &n);

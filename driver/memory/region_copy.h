@@ -12,12 +12,12 @@ struct omx_cursor;
 struct omx_region;
 
 /*
- * Copies length bytes at offset of one region to the same offset of another one.
+ * Copies length bytes at from_offset of one region to to_offset of another one.
  * The caller owns both cursors; BH off.  -EAGAIN: a page is absent, and
  * *lacks_source tells on which side; -ENOENT: the source has been withdrawn.
  */
-int omx_region_copy(struct omx_cursor *from, struct omx_cursor *to,
-		    u64 offset, u32 length, bool *lacks_source);
+int omx_region_copy(struct omx_cursor *from, u64 from_offset, struct omx_cursor *to,
+		    u64 to_offset, u32 length, bool *lacks_source);
 /*
  * Copies the first length bytes into a region of the current program.  Process
  * context; sleeps for pages of the current program, but not for those of the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: every step of a large message, and what happens to the memory
- * meanwhile.  omx_trace(1) reads them.
+ * Tracepoints: every step of a large message or of a one-sided access, and what
+ * happens to the memory meanwhile.  omx_trace(1) reads them.
  *
  * A message is told from all others by who sends it and its number: on both
  * sides endpoint, MAC and session, ours first.  They come from the channel's
@@ -289,6 +289,78 @@ DEFINE_EVENT(omx_bytes, omx_pull_response_received,
 DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
 	TP_ARGS(ch, message, offset, length)
+);
+
+/* ---- one-sided accesses; type: OMX_WIRE_PUT, _GET or _ATOMIC ---- */
+
+DECLARE_EVENT_CLASS(omx_access,
+	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
+	TP_ARGS(ch, type, access, offset, length),
+	TP_STRUCT__entry(
+		OMX_TRACE_SIDES
+		__field(u64, offset)
+		__field(u64, length)
+		__field(u32, access)
+		__field(u8, type)
+	),
+	TP_fast_assign(
+		OMX_TRACE_ASSIGN_SIDES(ch);
+		__entry->offset = offset;
+		__entry->length = length;
+		__entry->access = access;
+		__entry->type = type;
+	),
+	TP_printk(OMX_TRACE_SIDES_FORMAT "access=%u kind=%s offset=%llu length=%llu",
+		  OMX_TRACE_SIDES_VALUES, __entry->access,
+		  __print_symbolic(__entry->type,
+				   { OMX_WIRE_PUT, "put" },
+				   { OMX_WIRE_GET, "get" },
+				   { OMX_WIRE_ATOMIC, "atomic" }),
+		  __entry->offset, __entry->length)
+);
+
+/* The initiator's ioctl. */
+DEFINE_EVENT(omx_access, omx_access_send,
+	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
+	TP_ARGS(ch, type, access, offset, length)
+);
+
+/* The target; of a put each packet. */
+DEFINE_EVENT(omx_access, omx_access_perform,
+	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
+	TP_ARGS(ch, type, access, offset, length)
+);
+
+DECLARE_EVENT_CLASS(omx_access_end,
+	TP_PROTO(const struct omx_channel *ch, u32 access, u8 status, u64 length),
+	TP_ARGS(ch, access, status, length),
+	TP_STRUCT__entry(
+		OMX_TRACE_SIDES
+		__field(u64, length)
+		__field(u32, access)
+		__field(u8, status)
+	),
+	TP_fast_assign(
+		OMX_TRACE_ASSIGN_SIDES(ch);
+		__entry->length = length;
+		__entry->access = access;
+		__entry->status = status;
+	),
+	TP_printk(OMX_TRACE_SIDES_FORMAT "access=%u status=%u length=%llu",
+		  OMX_TRACE_SIDES_VALUES, __entry->access, __entry->status,
+		  __entry->length)
+);
+
+/* The target. */
+DEFINE_EVENT(omx_access_end, omx_access_respond,
+	TP_PROTO(const struct omx_channel *ch, u32 access, u8 status, u64 length),
+	TP_ARGS(ch, access, status, length)
+);
+
+/* The initiator. */
+DEFINE_EVENT(omx_access_end, omx_access_done,
+	TP_PROTO(const struct omx_channel *ch, u32 access, u8 status, u64 length),
+	TP_ARGS(ch, access, status, length)
 );
 
 /* ---- pages; write: at the destination ---- */

@@ -186,7 +186,7 @@ static struct omx_window *window_alloc(struct omx_endpoint *ep,
 				       const struct omx_ioc_window *ioc)
 {
 	struct omx_account *user = omx_endpoint_user(ep);
-	struct omx_window *window = omx_account_alloc(user, sizeof(*window));
+	struct omx_window *window = omx_account_alloc(user, sizeof(*window), GFP_KERNEL_ACCOUNT);
 	int error;
 
 	if (!window)

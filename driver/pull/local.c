@@ -6,7 +6,7 @@
  * The receiver's ioctl copies a message of up to 512 KiB itself, up to the first
  * absent page of the sender; pager work copies the bytes from there on.  Work also
  * copies all of a longer message, since a long copy in the ioctl would block a
- * program that expects the call to return at once.
+ * program that expects the call to return at once, and of one from or to a window.
  *
  * Each endpoint has a pager.  The work runs in that of the endpoint whose page is
  * absent, since the page may never come and must not block the other's transfers.
@@ -75,8 +75,9 @@ static int local_copy_bring_pages(struct omx_pull *pull, u64 length, bool wait)
 {
 	const struct omx_local_copy *copy = &pull->local;
 	u8 access = copy->lacks_source ? OMX_REGION_READ : OMX_REGION_WRITE;
+	u64 start = copy->lacks_source ? copy->source->start : pull->start;
 
-	return omx_region_translate(local_copy_lacking_region(pull), copy->offset,
+	return omx_region_translate(local_copy_lacking_region(pull), start + copy->offset,
 				    min(length, pull->length - copy->offset), access, wait);
 }
 
@@ -93,7 +94,10 @@ static int local_copy_page_in(struct omx_pull *pull)
 	return error;
 }
 
-/* -EAGAIN: pages are absent; -ECANCELED: the pull has ended. */
+/*
+ * -EAGAIN: pages are absent; -ECANCELED: the pull has ended.  With BH off this is a
+ * read-side section of RCU, which a window that is revoked waits for.
+ */
 static int local_copy_piece(struct omx_pull *pull)
 {
 	struct omx_local_copy *copy = &pull->local;
@@ -101,8 +105,11 @@ static int local_copy_piece(struct omx_pull *pull)
 	int error = -ECANCELED;
 
 	spin_lock_bh(&pull->lock);
-	if (pull->state == OMX_PULL_COPYING)
-		error = omx_region_copy(&copy->from, &pull->cursor, copy->offset, length,
+	if (READ_ONCE(copy->source->withdrawn))
+		error = -ENOENT;
+	else if (pull->state == OMX_PULL_COPYING)
+		error = omx_region_copy(&copy->from, copy->source->start + copy->offset,
+					&pull->cursor, pull->start + copy->offset, length,
 					&copy->lacks_source);
 	spin_unlock_bh(&pull->lock);
 	/* Checked behind the copy: the program may have written to the memory since. */
@@ -190,6 +197,15 @@ static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64
 
 /* ---- by the system call ---- */
 
+/*
+ * The system call copies with faults at the receiver, which may take for ever.  A
+ * window could not be revoked meanwhile, and nobody calls for a put of a peer.
+ */
+static bool local_copies_at_once(const struct omx_pull *pull, const struct omx_rndv *source)
+{
+	return pull->length <= AT_ONCE_MAX && !source->window && !pull->put_window;
+}
+
 void omx_pull_from_local(struct omx_pull *pull)
 {
 	struct omx_rndv *source = local_source(pull);
@@ -198,7 +214,7 @@ void omx_pull_from_local(struct omx_pull *pull)
 
 	if (!error) {
 		omx_count(pull->ep->board, LOCAL_COPY);
-		if (pull->length > AT_ONCE_MAX) {
+		if (!local_copies_at_once(pull, source)) {
 			local_copy_start(pull, source, 0, false);
 			return;
 		}

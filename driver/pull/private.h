@@ -3,7 +3,8 @@
  * A message that this host pulls.  This header is shared by the files that do
  * the work and by nobody else:
  *
- *   pull.c           states, the ioctl that starts a pull, and every way it ends
+ *   pull.c           states, and every way a pull ends
+ *   pull_start.c     starts a pull, for a program or for a put of a peer
  *   schedule.c       whose turn it is among the pulls of a board
  *   request.c        requests blocks of frames from the sender
  *   pull_timer.c     requests again what was lost, and gives up on silence
@@ -35,10 +36,11 @@
 
 struct omx_completion;
 struct omx_rndv;
+struct omx_window;
 
 /* The transitions are a table at the top of pull.c. */
 enum omx_pull_state {
-	OMX_PULL_STARTING,	/* only the ioctl that starts it may end it */
+	OMX_PULL_STARTING,	/* only who starts it may end it */
 	OMX_PULL_REQUESTING,	/* frames come from a peer */
 	OMX_PULL_COPYING,	/* local.c copies from a sender on this host */
 	OMX_PULL_DONE,		/* whoever made it DONE concludes it */
@@ -87,8 +89,10 @@ struct omx_pull {
 	struct omx_endpoint *ep;
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to fetch */
-	struct omx_completion *completion;
+	struct omx_window *put_window;	/* a put of a peer goes there; referenced until the end */
+	struct omx_completion *completion;	/* NULL: a put of which no program is told */
 	struct sk_buff *notify;		/* made beforehand: it must not fail */
+	u64 start;			/* in the region */
 	u64 length;
 	u64 msg_length;
 	unsigned long timeout;		/* jiffies */
@@ -158,6 +162,8 @@ void omx_pull_end(struct omx_pull *pull, u8 status);
  */
 void omx_pull_end_if_missed(struct omx_pull *pull);
 void omx_pull_put(struct omx_pull *pull);
+/* What the program is charged for a pull. */
+unsigned long omx_pull_charge(const struct omx_pull *pull);
 
 /* ---- schedule.c ---- */
 /* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */

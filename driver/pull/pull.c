@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a pull: the ioctl that starts it, its states, and the ways in
- * which it ends.  The library calls the ioctl when a receive has matched a
- * large message.  A pull ends
- *	- in the ioctl, if there is nothing to fetch or something fails at once;
+ * The life of a pull once it has started (pull_start.c): its states, and the ways
+ * in which it ends.  A pull ends
+ *	- while it starts, if there is nothing to fetch or something fails at once;
  *	- when its last frame has arrived: in softirq, or in a pager thread or the
  *	  ioctl if the frame was parked or DMA copies it;
  *	- when a copy within this host has ended, or a page cannot be brought: in a
@@ -12,7 +11,6 @@
  *	- with its channel or its endpoint, in any context.
  */
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "channel/channel.h"
 #include "channel/close.h"
@@ -22,8 +20,8 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "observe/lock_order.h"
 #include "observe/trace.h"
+#include "onesided/window.h"
 #include "pull/private.h"
 
 /* Upper bound on the memory of the NOTIFY packet. */
@@ -71,7 +69,7 @@ static void pull_notify_sender(struct omx_pull *pull, u8 status, u64 length)
 }
 
 /* The notify packet is charged as a packet when it is sent, which ends the pull. */
-static unsigned long pull_charge(const struct omx_pull *pull)
+unsigned long omx_pull_charge(const struct omx_pull *pull)
 {
 	return ksize(pull) + NOTIFY_BYTES;
 }
@@ -85,7 +83,7 @@ void omx_pull_put(struct omx_pull *pull)
 	if (pull->region)
 		omx_region_put(pull->region);
 	omx_channel_put(pull->ch);
-	omx_account_uncharge(pull->user, pull_charge(pull));
+	omx_account_uncharge(pull->user, omx_pull_charge(pull));
 	kfree_rcu(pull, rcu);
 }
 
@@ -102,20 +100,44 @@ static void pull_leave(struct omx_pull *pull)
 	omx_table_remove(&pull->ep->pulls, pull->id);
 }
 
-void omx_pull_conclude(struct omx_pull *pull, u8 status)
+static void pull_post(struct omx_pull *pull, u8 status, u64 length)
 {
 	struct omx_event *event = &pull->completion->event;
+
+	event->channel = pull->ch->id;
+	event->status = status;
+	event->length = length;
+	omx_endpoint_post(pull->ep, pull->completion);
+}
+
+/*
+ * A put of a peer has ended.  The program hears of it only if it has succeeded, and
+ * before the peer does.
+ */
+static void pull_leave_window(struct omx_pull *pull, u8 status)
+{
+	if (status == OMX_STATUS_OK && pull->completion)
+		pull_post(pull, status, pull->length);
+	else
+		omx_completion_free(pull->completion);
+	pull->completion = NULL;
+	omx_window_put(pull->put_window);
+}
+
+void omx_pull_conclude(struct omx_pull *pull, u8 status)
+{
+	u64 length = status == OMX_STATUS_OK ? pull->length : 0;
 	struct omx_endpoint *ep = pull->ep;
 
 	if (!omx_dma_copies_is_empty(&pull->copies))
 		omx_dma_copies_abandon(&pull->copies);
 	pull_leave(pull);
-	event->channel = pull->ch->id;
-	event->status = status;
-	event->length = status == OMX_STATUS_OK ? pull->length : 0;
-	trace_omx_pull_done(pull->ch, pull->message, status, event->length);
-	pull_notify_sender(pull, status, event->length);
-	omx_endpoint_post(ep, pull->completion);
+	trace_omx_pull_done(pull->ch, pull->message, status, length);
+	if (unlikely(pull->put_window))
+		pull_leave_window(pull, status);
+	pull_notify_sender(pull, status, length);
+	if (likely(pull->completion))
+		pull_post(pull, status, length);
 	omx_pull_schedule_next(ep->board);
 	omx_pull_put(pull);
 }
@@ -141,72 +163,6 @@ void omx_pull_end(struct omx_pull *pull, u8 status)
 		omx_pull_conclude(pull, status);
 }
 
-/* ---- the ioctl ---- */
-
-static struct sk_buff *pull_make_notify(struct omx_pull *pull)
-{
-	struct omx_wire_notify *body;
-	struct sk_buff *skb;
-
-	skb = omx_channel_packet(pull->ch, OMX_WIRE_NOTIFY, 0, GFP_KERNEL);
-	if (!skb)
-		return NULL;
-	body = omx_packet_body(skb);
-	body->message = cpu_to_be32(pull->message);
-	return skb;
-}
-
-static struct omx_pull *pull_alloc(struct omx_endpoint *ep, struct omx_channel *ch,
-				   const struct omx_ioc_pull *ioc)
-{
-	struct omx_pull *pull = kzalloc(sizeof(*pull), GFP_KERNEL_ACCOUNT);
-
-	if (!pull)
-		return NULL;
-	pull->user = omx_endpoint_user(ep);
-	pull->ep = ep;
-	pull->ch = ch;
-	pull->message = ioc->remote_message;
-	pull->length = ioc->length;
-	pull->msg_length = ioc->msg_length;
-	pull->timeout = ioc->timeout_ms ?
-		msecs_to_jiffies(min_t(u32, ioc->timeout_ms, INT_MAX)) : ep->timeout;
-	INIT_LIST_HEAD(&pull->in_channel);
-	INIT_LIST_HEAD(&pull->in_schedule);
-	omx_spin_lock_init(&pull->lock, OMX_LOCK_PULL);
-	refcount_set(&pull->ref, 1);
-	omx_pull_paging_init(pull);
-	omx_pull_dma_init(pull);
-	timer_setup(&pull->timer, omx_pull_timer, 0);
-	pull->completion = omx_completion_alloc(pull->user, OMX_EVENT_PULL_DONE, ioc->cookie);
-	pull->notify = pull_make_notify(pull);
-	if (!pull->completion || !pull->notify) {
-		omx_completion_free(pull->completion);
-		kfree_skb(pull->notify);
-		kfree(pull);
-		return NULL;
-	}
-	omx_account_charge(pull->user, pull_charge(pull));
-	return pull;
-}
-
-static int pull_get_region(struct omx_endpoint *ep, struct omx_pull *pull,
-			   const struct omx_ioc_pull *ioc)
-{
-	struct omx_region *region;
-
-	if (!pull->length)
-		return 0;
-	region = omx_region_of_message(ep, ioc->region, ioc->address, pull->length,
-				       OMX_REGION_WRITE);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	pull->region = region;
-	omx_cursor_init(&pull->cursor, region, OMX_REGION_WRITE);
-	omx_cursor_init(&pull->ahead, region, OMX_REGION_WRITE);
-	return 0;
-}
-
 void omx_pull_end_if_missed(struct omx_pull *pull)
 {
 	struct omx_channel *ch = pull->ch;
@@ -218,118 +174,6 @@ void omx_pull_end_if_missed(struct omx_pull *pull)
 	spin_unlock_bh(&ch->lock);
 	if (dead)
 		omx_pull_end(pull, dead);
-}
-
-static void pull_from_peer(struct omx_pull *pull)
-{
-	bool overlap = pull->region->mode == OMX_OVERLAP, pin;
-	struct sk_buff_head out;
-
-	__skb_queue_head_init(&out);
-	if (!overlap)
-		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
-	omx_dma_copies_decide(&pull->copies, pull->length);
-	rcu_read_lock();
-	local_bh_disable();
-	spin_lock(&pull->lock);
-	/* The region may still be pinned from an earlier message. */
-	pin = overlap && omx_cursor_look(&pull->ahead, 0, 1);
-	if (pin)
-		omx_pull_will_page_in(pull);
-	omx_pull_begin(pull, &out);
-	spin_unlock(&pull->lock);
-	omx_channel_xmit(pull->ch, &out);
-	omx_pull_end_if_missed(pull);
-	local_bh_enable();
-	rcu_read_unlock();
-	/* This thread pins the pages itself, so that no other has to be woken for it. */
-	if (pin)
-		omx_pull_page_in(&pull->paging.work);
-}
-
-/* status: to be reported to the sender if there is nothing to fetch. */
-static int pull_start(struct omx_endpoint *ep, struct omx_pull *pull, u8 status)
-{
-	bool remote = pull->length && !pull->ch->local;
-	int error, prepared = 0;
-
-	/* Copying from a sender on this host faults pages in by itself. */
-	if (remote)
-		prepared = omx_region_prepare(pull->region, pull->length,
-					      OMX_REGION_WRITE);
-	if (prepared == -ENOMEM || prepared == -EINTR)
-		return prepared;	/* there may be enough later */
-	error = omx_table_add(&ep->pulls, pull, &pull->id, GFP_KERNEL_ACCOUNT);
-	if (error)
-		return error == -ENOSPC ? -EBUSY : error;
-	trace_omx_pull_start(pull->ch, pull->message, pull->id, pull->length, pull->region);
-	error = omx_channel_enlist(pull->ch, &pull->in_channel, &pull->ch->pulls);
-	if (error) {
-		omx_table_remove(&ep->pulls, pull->id);
-		return error;
-	}
-	/* From here on the completion tells how it ends. */
-	if (prepared || !pull->length)
-		omx_pull_conclude_start(pull, prepared ? OMX_STATUS_FAULT : status);
-	else if (remote)
-		pull_from_peer(pull);
-	else
-		omx_pull_from_local(pull);
-	return 0;
-}
-
-/*
- * Sends of this endpoint wait for pulls of its peers.  They therefore leave some
- * of the memory to pulls: with many sends on both sides nobody could receive.
- */
-static int pull_may_start(struct omx_endpoint *ep, struct omx_channel *ch)
-{
-	if (!omx_endpoint_takes(ep, &ep->pulls, OMX_ACCOUNT_RECEIVE))
-		return -EBUSY;
-	return omx_channel_has_space(ch, 1) ? 0 : -EAGAIN;
-}
-
-long omx_pull(struct omx_endpoint *ep, void __user *arg)
-{
-	struct omx_ioc_pull ioc;
-	struct omx_channel *ch;
-	struct omx_pull *pull;
-	long error;
-
-	if (copy_from_user(&ioc, arg, sizeof(ioc)))
-		return -EFAULT;
-	if (ioc.length > ioc.msg_length || ioc.reserved ||
-	    ioc.status >= OMX_STATUSES || (ioc.length && ioc.status))
-		return -EINVAL;
-	ch = omx_channel_get(ep, ioc.channel);
-	if (!ch)
-		return -ENOENT;
-	error = pull_may_start(ep, ch);
-	if (error) {
-		omx_channel_put(ch);
-		return error;
-	}
-	pull = pull_alloc(ep, ch, &ioc);
-	if (!pull) {
-		omx_channel_put(ch);
-		return -ENOMEM;
-	}
-	/*
-	 * Softirqs during this call may post urgent events.  This thread reads the
-	 * ring afterwards, so the helper need not be woken.
-	 */
-	atomic_inc(&ep->attending);
-	trace_omx_pull_begin(ch, ioc.remote_message, ioc.length);
-	error = pull_get_region(ep, pull, &ioc);
-	if (!error)
-		error = pull_start(ep, pull, ioc.status);
-	omx_endpoint_leave(ep);
-	if (error) {
-		omx_completion_free(pull->completion);
-		kfree_skb(pull->notify);
-		omx_pull_put(pull);
-	}
-	return error;
 }
 
 /* ---- ending many ---- */
@@ -348,6 +192,20 @@ unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most
 	}
 	rcu_read_unlock();
 	return n;
+}
+
+void omx_pulls_revoke(struct omx_endpoint *ep, const struct omx_window *window)
+{
+	struct omx_pull *pull;
+	u32 slot = 0;
+
+	rcu_read_lock();	/* a pull may end by itself meanwhile */
+	while ((pull = omx_table_next(&ep->pulls, &slot))) {
+		if (pull->put_window == window)
+			omx_pull_end(pull, OMX_STATUS_BAD_WINDOW);
+		omx_cond_resched_rcu();
+	}
+	rcu_read_unlock();
 }
 
 void omx_pulls_destroy(struct omx_endpoint *ep)

@@ -18,6 +18,8 @@ struct omx_channel;
 struct omx_endpoint;
 struct omx_board;
 struct omx_rndv;
+struct omx_window;
+struct omx_wire_put_rndv;
 struct sk_buff;
 struct omx_pager_work;
 
@@ -26,12 +28,26 @@ struct omx_pager_work;
 void omx_rndv_page_in(struct omx_pager_work *work);
 long omx_pull(struct omx_endpoint *ep, void __user *arg);
 void omx_pulls_destroy(struct omx_endpoint *ep);
+/*
+ * Ends the pulls into this window with BAD_WINDOW; none can begin any more.  They
+ * put their references on the window when they write to its memory no more.
+ */
+void omx_pulls_revoke(struct omx_endpoint *ep, const struct omx_window *window);
 
 /* Any context. */
 /* Ends `most` pulls of the channel at most.  Returns how many. */
 unsigned int omx_pulls_fail(struct omx_channel *ch, u8 status, unsigned int most);
 /* rndv->lock held: the message has ended, its requests need not wait. */
 void omx_rndv_drop_deferred(struct omx_rndv *rndv);
+
+/*
+ * Pulls a put of a peer into a window.  BH off, within the read-side section of RCU in
+ * which the window was found; ch->lock not held.  After 0 the NOTIFY tells the peer how
+ * the put ends, and OMX_EVENT_PUT the program if the packet says so.  -ENOMEM, -ENOSPC,
+ * -ENOTCONN; -ENOENT: the window is revoked.
+ */
+int omx_pull_into_window(struct omx_channel *ch, struct omx_window *window,
+			 const struct omx_wire_put_rndv *put);
 
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);

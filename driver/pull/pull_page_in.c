@@ -49,7 +49,7 @@ bool omx_pull_next_block_has_pages(struct omx_pull *pull)
 	bool missing;
 
 	omx_pull_next_block(pull, &start, &end);
-	missing = omx_cursor_look(&pull->ahead, start, end - start);
+	missing = omx_cursor_look(&pull->ahead, pull->start + start, end - start);
 	if (unlikely(missing))
 		pull_want_pages(pull);
 	if (start)
@@ -227,7 +227,7 @@ static bool pull_step_ahead(struct omx_pull *pull, u64 *offset, u64 *length, boo
 	*offset = max(pull->paging.offset, start);
 	if (*offset >= goal) {
 		/* Page-in has been there, but a page may be gone again. */
-		if (!omx_cursor_look(&pull->ahead, start, end - start))
+		if (!omx_cursor_look(&pull->ahead, pull->start + start, end - start))
 			return false;
 		*offset = start;
 	}
@@ -335,7 +335,7 @@ void omx_pull_page_in(struct omx_pager_work *work)
 		cond_resched();
 		trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
 		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
-			(pull->region, offset, length, OMX_REGION_WRITE);
+			(pull->region, pull->start + offset, length, OMX_REGION_WRITE);
 		trace_omx_page_in_end(pull->ch, pull->message, true, error);
 		if (!error) {
 			pull_resume(pull, true);

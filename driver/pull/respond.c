@@ -42,6 +42,7 @@ static int response_read_payload(struct request *request, u64 offset, u32 length
 {
 	int i, error = 0;
 
+	offset += request->rndv->start;
 	if (likely(!skb_is_nonlinear(skb)))
 		return omx_region_read(&request->cursor, offset,
 				       skb->data + sizeof(request->header), length);
@@ -80,7 +81,7 @@ static struct sk_buff *response_attach_frames(struct request *request, u64 offse
 
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	error = omx_region_attach(&request->cursor, offset, length, skb);
+	error = omx_region_attach(&request->cursor, request->rndv->start + offset, length, skb);
 	if (error) {
 		kfree_skb(skb);
 		return ERR_PTR(error);

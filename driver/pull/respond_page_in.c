@@ -200,7 +200,7 @@ void omx_rndv_page_in(struct omx_pager_work *work)
 	while (rndv_begin_step(rndv, &offset, &length, &ahead)) {
 		trace_omx_page_in_begin(rndv->ch, rndv->id, false, offset, length);
 		error = (ahead ? omx_region_read_ahead : omx_region_page_in)
-			(rndv->region, offset, length, OMX_REGION_READ);
+			(rndv->region, rndv->start + offset, length, OMX_REGION_READ);
 		trace_omx_page_in_end(rndv->ch, rndv->id, false, error);
 		rndv_end_step(rndv, error);
 	}

@@ -147,10 +147,12 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 	}
 	if (left > length && !copies)
 		frames = omx_pull_window_contiguous(&pull->window, offset, left, block, &bytes);
-	error = omx_region_fill(&pull->cursor, offset, skb, skb_offset, bytes, copies);
+	error = omx_region_fill(&pull->cursor, pull->start + offset, skb, skb_offset, bytes,
+				copies);
 	if (error == -EAGAIN) {
 		/* Those that ended before the page are in place. */
-		frames = (u32)(pull->cursor.offset - offset) / pull->window.frame_length;
+		frames = (u32)(pull->cursor.offset - pull->start - offset) /
+			 pull->window.frame_length;
 		if (!frames)
 			return 0;
 		bytes = frames * pull->window.frame_length;

@@ -23,6 +23,7 @@
 #include "net/frame.h"
 #include "observe/lock_order.h"
 #include "observe/trace.h"
+#include "onesided/window.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -37,7 +38,7 @@ void omx_rndv_put(struct omx_rndv *rndv)
 	kfree_rcu(rndv, rcu);
 }
 
-static void rndv_stop(struct omx_rndv *rndv)
+void omx_rndv_stop(struct omx_rndv *rndv)
 {
 	spin_lock_bh(&rndv->lock);
 	rndv->ended = true;
@@ -45,38 +46,43 @@ static void rndv_stop(struct omx_rndv *rndv)
 	spin_unlock_bh(&rndv->lock);
 }
 
-/* The caller has taken the message out of its channel's list, which happens once. */
-static void rndv_finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status,
-			u64 length)
+void omx_rndv_finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status, u64 length)
 {
-	rndv_stop(rndv);	/* before it leaves the table, where omx_rndvs_stop() looks */
+	omx_rndv_stop(rndv);	/* before it leaves the table, where omx_rndvs_stop() looks */
 	omx_table_remove(&ep->rndvs, rndv->id);
 	trace_omx_rndv_done(rndv->ch, rndv->id, status, length);
-	rndv->completion->event.channel = rndv->ch->id;
-	rndv->completion->event.status = status;
-	rndv->completion->event.length = length;
-	omx_endpoint_post(ep, rndv->completion);
+	if (rndv->completion) {
+		rndv->completion->event.channel = rndv->ch->id;
+		rndv->completion->event.status = status;
+		rndv->completion->event.length = length;
+		omx_endpoint_post(ep, rndv->completion);
+	}
+	/* Whoever still has a reference reads the memory within RCU only, see rndv_window.c. */
+	if (rndv->window)
+		omx_window_put(rndv->window);
 	omx_rndv_put(rndv);
 }
 
-static struct sk_buff *rndv_make_packet(struct omx_channel *ch,
-					const struct omx_ioc_send_rndv *ioc, u32 message)
+/* ---- sending ---- */
+
+static struct sk_buff *rndv_make_packet(const struct omx_rndv *rndv,
+					const struct omx_rndv_order *order)
 {
 	struct omx_wire_rndv *body;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(ch, OMX_WIRE_RNDV, 0, GFP_KERNEL);
+	skb = omx_channel_packet(rndv->ch, OMX_WIRE_RNDV, 0, GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	body = omx_packet_body(skb);
-	body->match_info = cpu_to_be64(ioc->match_info);
-	body->msg_length = cpu_to_be64(ioc->length);
-	body->message = cpu_to_be32(message);
+	body->match_info = cpu_to_be64(order->ioc.match_info);
+	body->msg_length = cpu_to_be64(rndv->length);
+	body->message = cpu_to_be32(rndv->id);
 	return skb;
 }
 
 static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
-		      const struct omx_ioc_send_rndv *ioc)
+		      const struct omx_rndv_order *order)
 {
 	struct omx_channel *ch = rndv->ch;
 	struct sk_buff *skb;
@@ -85,14 +91,14 @@ static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
-	skb = rndv_make_packet(ch, ioc, rndv->id);
+	skb = order->make_packet(rndv, order);
 	error = skb ? omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs) : -ENOMEM;
 	if (error) {
 		kfree_skb(skb);
-		rndv_stop(rndv);
+		omx_rndv_stop(rndv);
 		omx_table_remove(&ep->rndvs, rndv->id);
 	} else {
-		trace_omx_rndv_send(ch, rndv->id, ioc->cookie, ioc->length, rndv->region);
+		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
 		/* If the channel fails now, the completion says so. */
 		omx_channel_send_one(ch, skb);
 	}
@@ -114,31 +120,39 @@ static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 	return omx_region_prepare(region, ioc->length, OMX_REGION_READ);
 }
 
-static struct omx_rndv *rndv_alloc(struct omx_channel *ch,
-				   const struct omx_ioc_send_rndv *ioc)
+struct omx_rndv *omx_rndv_alloc(struct omx_channel *ch, u64 length, gfp_t gfp)
 {
 	struct omx_account *user = omx_endpoint_user(ch->ep);
-	struct omx_rndv *rndv = omx_account_alloc(user, sizeof(*rndv));
+	struct omx_rndv *rndv = omx_account_alloc(user, sizeof(*rndv), gfp);
 
 	if (!rndv)
 		return NULL;
-	rndv->completion = omx_completion_alloc(user, OMX_EVENT_SEND_DONE, ioc->cookie);
-	if (!rndv->completion) {
-		omx_account_uncharge_object(user, rndv);
-		kfree(rndv);
-		return NULL;
-	}
 	rndv->user = user;
 	refcount_set(&rndv->ref, 1);
 	INIT_LIST_HEAD(&rndv->in_channel);
 	omx_channel_ref(ch);
 	rndv->ch = ch;
-	rndv->length = ioc->length;
-	rndv->cookie = ioc->cookie;
+	rndv->length = length;
 	omx_spin_lock_init(&rndv->lock, OMX_LOCK_RNDV);
 	__skb_queue_head_init(&rndv->paging.deferred);
 	omx_pager_work_init(&rndv->paging.work, omx_rndv_page_in);
 	return rndv;
+}
+
+static struct omx_rndv *rndv_alloc_for_program(struct omx_channel *ch,
+					       const struct omx_ioc_send_rndv *ioc)
+{
+	struct omx_rndv *rndv = omx_rndv_alloc(ch, ioc->length, GFP_KERNEL_ACCOUNT);
+
+	if (!rndv)
+		return NULL;
+	rndv->cookie = ioc->cookie;
+	rndv->completion = omx_completion_alloc(rndv->user, OMX_EVENT_SEND_DONE, ioc->cookie,
+						GFP_KERNEL_ACCOUNT);
+	if (rndv->completion)
+		return rndv;
+	omx_rndv_put(rndv);
+	return NULL;
 }
 
 /* The rest of the work on a message that is on its way. */
@@ -149,18 +163,18 @@ static void rndv_prepare_more(struct omx_region *region, u64 length)
 }
 
 static long rndv_send(struct omx_endpoint *ep, struct omx_channel *ch,
-		      const struct omx_ioc_send_rndv *ioc)
+		      const struct omx_rndv_order *order)
 {
-	struct omx_rndv *rndv = rndv_alloc(ch, ioc);
+	struct omx_rndv *rndv = rndv_alloc_for_program(ch, &order->ioc);
 	long error;
 
 	if (!rndv)
 		return -ENOMEM;
-	trace_omx_send_begin(ch, ioc->cookie, ioc->length);
-	error = rndv_get_region(ep, rndv, ioc);
+	trace_omx_send_begin(ch, rndv->cookie, rndv->length);
+	error = rndv_get_region(ep, rndv, &order->ioc);
 	refcount_inc(&rndv->ref);	/* once started it may end */
 	if (!error)
-		error = rndv_start(ep, rndv, ioc);
+		error = rndv_start(ep, rndv, order);
 	if (!error) {
 		rndv_prepare_more(rndv->region, rndv->length);
 	} else {
@@ -171,15 +185,11 @@ static long rndv_send(struct omx_endpoint *ep, struct omx_channel *ch,
 	return error;
 }
 
-long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
+long omx_rndv_announce(struct omx_endpoint *ep, const struct omx_rndv_order *order)
 {
-	struct omx_ioc_send_rndv ioc;
-	struct omx_channel *ch;
+	struct omx_channel *ch = omx_channel_get(ep, order->ioc.channel);
 	long error;
 
-	if (copy_from_user(&ioc, arg, sizeof(ioc)))
-		return -EFAULT;
-	ch = omx_channel_get(ep, ioc.channel);
 	if (!ch)
 		return -ENOENT;
 	if (!omx_endpoint_takes(ep, &ep->rndvs, OMX_ACCOUNT_SEND))
@@ -187,10 +197,21 @@ long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
 	else if (!omx_channel_may_send(ch, 1))
 		error = -EAGAIN;
 	else
-		error = rndv_send(ep, ch, &ioc);
+		error = rndv_send(ep, ch, order);
 	omx_channel_put(ch);
 	return error;
 }
+
+long omx_rndv_send(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_rndv_order order = { .make_packet = rndv_make_packet };
+
+	if (copy_from_user(&order.ioc, arg, sizeof(order.ioc)))
+		return -EFAULT;
+	return omx_rndv_announce(ep, &order);
+}
+
+/* ---- the program takes its memory back ---- */
 
 struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 			      const struct omx_channel *ch)
@@ -215,12 +236,12 @@ static long rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 
 	rcu_read_lock();
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
-		if (rndv->cookie != cookie || !rndv->region)
+		if (rndv->cookie != cookie || !rndv->region || rndv->window)
 			continue;
 		WRITE_ONCE(rndv->withdrawn, true);
 		/* Pairs with response_copy_frame() and local_copy_piece(). */
 		smp_mb();
-		rndv_stop(rndv);
+		omx_rndv_stop(rndv);
 		error = 0;
 		break;
 	}
@@ -248,7 +269,7 @@ unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most
 		first = omx_channel_pop_first(ch, &ch->rndvs);
 		if (!first)
 			break;
-		rndv_finish(ch->ep, list_entry(first, struct omx_rndv, in_channel), status, 0);
+		omx_rndv_finish(ch->ep, list_entry(first, struct omx_rndv, in_channel), status, 0);
 	}
 	return n;
 }
@@ -260,7 +281,7 @@ void omx_rndvs_stop(struct omx_endpoint *ep)
 
 	rcu_read_lock();
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
-		rndv_stop(rndv);
+		omx_rndv_stop(rndv);
 		omx_cond_resched_rcu();
 	}
 	rcu_read_unlock();
@@ -274,6 +295,8 @@ void omx_rndvs_destroy(struct omx_endpoint *ep)
 	while ((rndv = omx_table_next(&ep->rndvs, &slot))) {
 		omx_table_remove(&ep->rndvs, rndv->id);
 		omx_completion_free(rndv->completion);
+		if (rndv->window)
+			omx_window_put(rndv->window);
 		omx_rndv_put(rndv);
 		cond_resched();
 	}
@@ -314,7 +337,7 @@ bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb)
 		omx_count(ep->board, DROP_NOTIFY);
 	} else {
 		list_del_init(&rndv->in_channel);
-		rndv_finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
+		omx_rndv_finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
 			    min(be64_to_cpu(body->xfer_length), rndv->length));
 	}
 	consume_skb(skb);

@@ -2,6 +2,9 @@
 /*
  * Large messages, at their sender: announced by an RNDV packet, pulled by the peer,
  * ended by its NOTIFY packet.  Also the receipt of an announcement.
+ *
+ * One-sided transfers are messages, too (onesided/large.c): a put is announced by
+ * another packet, and a get by the response of the window's owner.
  */
 #ifndef OMX_RNDV_H
 #define OMX_RNDV_H
@@ -10,12 +13,23 @@
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 
+#include "omx_abi.h"
 #include "pager/pager.h"
 
 struct omx_channel;
 struct omx_endpoint;
 struct omx_completion;
 struct omx_region;
+struct omx_rndv;
+struct omx_window;
+
+/* A message that a program sends, and how its packet is made. */
+struct omx_rndv_order {
+	struct omx_ioc_send_rndv ioc;
+	/* Process context.  NULL: out of memory. */
+	struct sk_buff *(*make_packet)(const struct omx_rndv *rndv,
+				       const struct omx_rndv_order *order);
+};
 
 /* The part of a message that waits for pages of the sender; respond_page_in.c owns it. */
 struct omx_rndv_paging {
@@ -39,10 +53,13 @@ struct omx_rndv {
 	struct list_head in_channel;	/* ch->rndvs, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to pull */
+	struct omx_window *window;	/* of whose bytes it is made, or NULL; see omx_rndv_finish() */
+	u64 start;			/* of the message in the region */
 	u64 length;
 	u64 cookie;
 	bool withdrawn;			/* not to be pulled any more */
-	struct omx_completion *completion;	/* whoever ends the message takes it */
+	/* Whoever ends the message takes it.  NULL: a get of a peer, of which no program knows. */
+	struct omx_completion *completion;
 
 	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */
 	bool ended;		/* no more page-in; the endpoint may go a grace period later */
@@ -51,6 +68,8 @@ struct omx_rndv {
 
 /* Process context. */
 long omx_rndv_send(struct omx_endpoint *ep, void __user *arg);
+/* For ioctls of other files that announce a message. */
+long omx_rndv_announce(struct omx_endpoint *ep, const struct omx_rndv_order *order);
 /* The program uses the memory of its message for something else: no peer may pull it. */
 long omx_rndv_withdraw(struct omx_endpoint *ep, void __user *arg);
 /* No work of theirs uses the endpoint once a grace period has passed. */
@@ -67,6 +86,13 @@ unsigned int omx_rndvs_fail(struct omx_channel *ch, u8 status, unsigned int most
 struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 			      const struct omx_channel *ch);
 void omx_rndv_put(struct omx_rndv *rndv);
+/* For rndv_window.c: */
+/* Is in no table or list yet.  NULL: out of memory. */
+struct omx_rndv *omx_rndv_alloc(struct omx_channel *ch, u64 length, gfp_t gfp);
+/* Nothing is paged in any more, and no request waits. */
+void omx_rndv_stop(struct omx_rndv *rndv);
+/* The caller has taken the message out of its channel's list, which happens once. */
+void omx_rndv_finish(struct omx_endpoint *ep, struct omx_rndv *rndv, u8 status, u64 length);
 
 /*
  * Softirq, or process context if the packet had to wait for room; in order, with the
@@ -74,5 +100,19 @@ void omx_rndv_put(struct omx_rndv *rndv);
  */
 bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb);
 bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb);
+
+/* ---- rndv_window.c ---- */
+/*
+ * Makes a message of bytes of a window for the peer to pull, and gives its number.
+ * Within the read-side section of RCU in which the window was found; ch->lock not
+ * held.  -ENOMEM, -ENOSPC, -ENOTCONN; -ENOENT: the window is revoked.
+ */
+int omx_rndv_of_window(struct omx_channel *ch, struct omx_window *window, u64 offset,
+		       u64 length, u32 *message);
+/*
+ * Process context: ends the messages made of this window.  There will be no more of
+ * them, and nobody reads its memory for them once a grace period has passed.
+ */
+void omx_rndvs_revoke(struct omx_endpoint *ep, const struct omx_window *window);
 
 #endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a small one-sided access at its initiator: it is sent, and ends when
+ * the target's ACCESS_RESPONSE arrives or with the channel.
+ *
+ * access_ioctl.c sends accesses in process context.  The channel passes responses on
+ * with its lock held: in softirq as they arrive, or in process context if the ring
+ * had no room for the bytes of a GET.
+ *
+ * An access belongs to whoever takes it out of its channel's list.  The ioctl does
+ * not touch it any more once it is in the list: the channel may fail at once.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "channel/channel.h"
+#include "channel/send.h"
+#include "channel/timer.h"
+#include "compat.h"
+#include "endpoint/endpoint.h"
+#include "endpoint/wakeup.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "observe/trace.h"
+#include "onesided/access.h"
+#include "onesided/access_order.h"
+
+#define RESPONSE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_access_response))
+
+/* ---- the life of an access ---- */
+
+static struct omx_access *access_alloc(struct omx_channel *ch, const struct omx_access_order *order)
+{
+	struct omx_account *user = omx_endpoint_user(ch->ep);
+	struct omx_access *access = omx_account_alloc(user, sizeof(*access),
+						      GFP_KERNEL_ACCOUNT);
+
+	if (!access)
+		return NULL;
+	access->completion = omx_completion_alloc(user, OMX_EVENT_ACCESS_DONE, order->cookie,
+						  GFP_KERNEL_ACCOUNT);
+	if (!access->completion) {
+		omx_account_uncharge_object(user, access);
+		kfree(access);
+		return NULL;
+	}
+	access->user = user;
+	access->type = order->type;
+	access->announced = order->announced;
+	access->length = order->length;
+	INIT_LIST_HEAD(&access->in_channel);
+	omx_channel_ref(ch);
+	access->ch = ch;
+	return access;
+}
+
+/* A response that looks the access up right now finds it in no list. */
+static void access_free(struct omx_access *access)
+{
+	omx_channel_put(access->ch);
+	omx_account_uncharge_object(access->user, access);
+	kfree_rcu(access, rcu);
+}
+
+static void access_discard(struct omx_access *access)
+{
+	omx_completion_free(access->completion);
+	access_free(access);
+}
+
+static void access_fill_event(const struct omx_access *access, u8 status)
+{
+	struct omx_event *event = &access->completion->event;
+
+	event->channel = access->ch->id;
+	event->status = status;
+	event->length = status == OMX_STATUS_OK ? access->length : 0;
+}
+
+/* The caller has taken the access out of its channel's list, and the event is in the ring. */
+static void access_leave(struct omx_endpoint *ep, struct omx_access *access, u8 status)
+{
+	omx_table_remove(&ep->accesses, access->id);
+	trace_omx_access_done(access->ch, access->id, status, access->length);
+	access_free(access);
+}
+
+static void access_finish(struct omx_endpoint *ep, struct omx_access *access, u8 status)
+{
+	access_fill_event(access, status);
+	omx_endpoint_post(ep, access->completion);
+	access_leave(ep, access, status);
+}
+
+/* The caller owns the access from now on. */
+static void access_unlink(struct omx_channel *ch, struct omx_access *access)
+{
+	lockdep_assert_held(&ch->lock);
+	list_del_init(&access->in_channel);
+	ch->access_count--;
+}
+
+static struct omx_access *channel_pop_access(struct omx_channel *ch)
+{
+	struct omx_access *access;
+
+	spin_lock_bh(&ch->lock);
+	access = list_first_entry_or_null(&ch->accesses, struct omx_access, in_channel);
+	if (access)
+		access_unlink(ch, access);
+	spin_unlock_bh(&ch->lock);
+	return access;
+}
+
+unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int most)
+{
+	struct omx_access *access;
+	unsigned int n;
+
+	for (n = 0; n < most; n++) {
+		access = channel_pop_access(ch);
+		if (!access)
+			break;
+		access_finish(ch->ep, access, status);
+	}
+	return n;
+}
+
+void omx_accesses_destroy(struct omx_endpoint *ep)
+{
+	struct omx_access *access;
+	u32 slot = 0;
+
+	while ((access = omx_table_next(&ep->accesses, &slot))) {
+		omx_table_remove(&ep->accesses, access->id);
+		access_discard(access);
+		cond_resched();
+	}
+}
+
+/* ---- sending ---- */
+
+/* -ENOTCONN: the channel has ended; -EBUSY: too many accesses wait on it. */
+static int access_enlist(struct omx_access *access)
+{
+	struct omx_channel *ch = access->ch;
+	int error = 0;
+
+	spin_lock_bh(&ch->lock);
+	if (ch->dead) {
+		error = -ENOTCONN;
+	} else if (ch->access_count >= OMX_ACCESSES_MAX) {
+		error = -EBUSY;
+	} else {
+		omx_channel_wake_up(ch);
+		list_add_tail(&access->in_channel, &ch->accesses);
+		ch->access_count++;
+	}
+	spin_unlock_bh(&ch->lock);
+	return error;
+}
+
+static int access_send(struct omx_access *access, const struct omx_access_order *order)
+{
+	struct omx_channel *ch = access->ch;
+	struct omx_table *table = &ch->ep->accesses;
+	struct sk_buff_head packets;
+	int error;
+	u32 id;
+
+	error = omx_table_add(table, access, &access->id, GFP_KERNEL_ACCOUNT);
+	if (error)
+		return error == -ENOSPC ? -EBUSY : error;
+	id = access->id;
+	__skb_queue_head_init(&packets);
+	error = order->make_packets(access, order->ioc, &packets);
+	if (!error)
+		error = access_enlist(access);
+	if (error) {
+		__skb_queue_purge(&packets);
+		omx_table_remove(table, id);
+		return error;
+	}
+	trace_omx_access_send(ch, order->type, id, order->offset, order->length);
+	/* If the channel fails now, the completion says so. */
+	omx_channel_send(ch, &packets);
+	omx_channel_watch(ch);
+	return 0;
+}
+
+static long access_start(struct omx_channel *ch, const struct omx_access_order *order)
+{
+	struct omx_access *access = access_alloc(ch, order);
+	int error;
+
+	if (!access)
+		return -ENOMEM;
+	error = access_send(access, order);
+	if (error)
+		access_discard(access);
+	return error;
+}
+
+long omx_access_run(struct omx_endpoint *ep, const struct omx_access_order *order)
+{
+	struct omx_channel *ch = omx_channel_get(ep, order->channel);
+	long error;
+
+	if (!ch)
+		return -ENOENT;
+	/* Without the lock, so that most that are refused make no packets. */
+	if (READ_ONCE(ch->access_count) >= OMX_ACCESSES_MAX ||
+	    !omx_endpoint_takes(ep, &ep->accesses, OMX_ACCOUNT_SEND))
+		error = -EBUSY;
+	else if (!omx_channel_may_send(ch, order->bytes))
+		error = -EAGAIN;
+	else
+		error = access_start(ch, order);
+	omx_channel_put(ch);
+	return error;
+}
+
+void *omx_access_add_packet(const struct omx_access *access, u32 payload,
+			    struct sk_buff_head *packets)
+{
+	struct sk_buff *skb = omx_channel_packet(access->ch, access->type, payload, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	__skb_queue_tail(packets, skb);
+	return omx_packet_body(skb);
+}
+
+/* ---- responses ---- */
+
+static struct omx_access *response_find_access(const struct omx_channel *ch, u32 id)
+{
+	struct omx_access *access = omx_table_find(&ch->ep->accesses, id);
+
+	lockdep_assert_held(&ch->lock);
+	if (!access || access->id != id || access->ch != ch || list_empty(&access->in_channel))
+		return NULL;
+	return access;
+}
+
+/* A peer that sends other bytes than were requested has not performed the access. */
+static u8 response_status(const struct omx_access *access, const struct sk_buff *skb)
+{
+	const struct omx_wire_access_response *body = omx_packet_body(skb);
+	bool has_bytes = access->type == OMX_WIRE_GET && !access->announced;
+
+	if (body->status >= OMX_STATUSES)
+		return OMX_STATUS_ABORTED;
+	if (body->status == OMX_STATUS_OK &&
+	    skb->len - RESPONSE_HEADER != (has_bytes ? access->length : 0))
+		return OMX_STATUS_ABORTED;
+	return body->status;
+}
+
+static void response_fill_event(const struct omx_access *access,
+				const struct omx_wire_access_response *body, u8 status)
+{
+	struct omx_event *event = &access->completion->event;
+	u64 value = be64_to_cpu(body->value);
+
+	access_fill_event(access, status);
+	if (access->type == OMX_WIRE_ATOMIC)
+		memcpy(event->data, &value, sizeof(value));
+	else if (access->announced)
+		event->remote_message = value;
+}
+
+/* The bytes go into the ring with the event.  False: there is no room for them now. */
+static bool response_push_bytes(struct omx_endpoint *ep, struct omx_access *access,
+				const struct sk_buff *skb)
+{
+	if (!omx_ring_push(&ep->ring, &access->completion->event, skb, RESPONSE_HEADER,
+			   access->length))
+		return false;
+	omx_endpoint_notify(ep);
+	omx_completion_free(access->completion);
+	return true;
+}
+
+/* True: the access has ended. */
+static bool response_deliver(struct omx_endpoint *ep, struct omx_access *access,
+			     const struct sk_buff *skb)
+{
+	u8 status = response_status(access, skb);
+
+	response_fill_event(access, omx_packet_body(skb), status);
+	if (status == OMX_STATUS_OK && skb->len > RESPONSE_HEADER) {
+		if (!response_push_bytes(ep, access, skb))
+			return false;
+	} else {
+		omx_endpoint_post(ep, access->completion);
+		if (access->announced)
+			omx_endpoint_notify_urgent(ep);		/* it is to be pulled */
+	}
+	access_unlink(access->ch, access);
+	access_leave(ep, access, status);
+	return true;
+}
+
+bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_access_response *body = omx_packet_body(skb);
+	struct omx_access *access = response_find_access(ch, be32_to_cpu(body->access));
+
+	if (!access)
+		omx_count(ch->ep->board, DROP_ACCESS_RESPONSE);
+	else if (!response_deliver(ch->ep, access, skb))
+		return false;
+	consume_skb(skb);
+	return true;
+}
