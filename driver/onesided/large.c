@@ -22,7 +22,6 @@
 #include "channel/send.h"
 #include "endpoint/endpoint.h"
 #include "net/frame.h"
-#include "observe/trace.h"
 #include "onesided/access.h"
 #include "onesided/access_order.h"
 #include "onesided/large.h"
@@ -104,7 +103,6 @@ int omx_put_rndv_start(struct omx_channel *ch, struct omx_window *window,
 {
 	const struct omx_wire_put_rndv *body = omx_packet_body(skb);
 
-	trace_omx_rndv_arrive(ch, be32_to_cpu(body->message), be64_to_cpu(body->length));
 	if (!omx_endpoint_takes(ch->ep, &ch->ep->pulls, OMX_ACCOUNT_REGION))
 		return OMX_STATUS_NO_MEMORY;
 	return start_status(omx_pull_into_window(ch, window, body));

@@ -286,10 +286,11 @@ int omx_pull_into_window(struct omx_channel *ch, struct omx_window *window,
 	if (!pull)
 		return -ENOMEM;
 	omx_channel_ref(ch);
-	trace_omx_pull_begin(ch, pull->message, be64_to_cpu(put->length));
 	error = pull_set_window(pull, window, put);
-	if (!error)
+	if (!error) {
+		trace_omx_rndv_arrive(ch, pull->message, pull->length);
 		error = pull_publish(pull, gfp);
+	}
 	if (!error) {
 		pull_start_in_window(pull);
 		return 0;

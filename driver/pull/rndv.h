@@ -53,13 +53,12 @@ struct omx_rndv {
 	struct list_head in_channel;	/* ch->rndvs, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to pull */
-	struct omx_window *window;	/* of whose bytes it is made, or NULL; see omx_rndv_finish() */
+	struct omx_window *window;	/* whose bytes it is, until it ends; or NULL */
 	u64 start;			/* of the message in the region */
 	u64 length;
 	u64 cookie;
 	bool withdrawn;			/* not to be pulled any more */
-	/* Whoever ends the message takes it.  NULL: a get of a peer, of which no program knows. */
-	struct omx_completion *completion;
+	struct omx_completion *completion;	/* of whoever ends the message; NULL: a window's */
 
 	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */
 	bool ended;		/* no more page-in; the endpoint may go a grace period later */

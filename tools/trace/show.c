@@ -19,6 +19,9 @@ static const char *const statuses[OMX_STATUSES] = {
 	[OMX_STATUS_TRUNCATED] = "truncated",
 	[OMX_STATUS_NO_MEMORY] = "out of memory",
 	[OMX_STATUS_BOARD_REMOVED] = "board removed",
+	[OMX_STATUS_BAD_WINDOW] = "no such window",
+	[OMX_STATUS_BAD_RANGE] = "outside the window",
+	[OMX_STATUS_NO_RIGHT] = "not permitted by the window",
 };
 
 static const char *status_text(const struct trace_message *message)
@@ -130,6 +133,9 @@ void trace_print(const struct trace_story *story, uint64_t min_us, FILE *out)
 		shown++;
 	}
 	fprintf(out, "%" PRIu64 " messages, %" PRIu64 " bytes", shown, bytes);
+	if (story->accesses)
+		fprintf(out, "; %" PRIu64 " small one-sided accesses, %" PRIu64 " failed",
+			story->accesses, story->accesses_failed);
 	if (shown < story->count)
 		fprintf(out, "; %" PRIu64 " shorter than %" PRIu64 " us not shown",
 			story->count - shown, min_us);
@@ -203,6 +209,8 @@ int trace_print_json(const struct trace_story *story, uint64_t min_us, FILE *out
 			json_append(messages, describe_message(story->message[i], origin));
 	json_add(object, "messages", messages);
 	json_add_u64(object, "messages_skipped", story->skipped);
+	json_add_u64(object, "accesses", story->accesses);
+	json_add_u64(object, "accesses_failed", story->accesses_failed);
 	json_add_u64(object, "events_lost", story->lost);
 	return json_finish(object, out);
 }

@@ -432,6 +432,16 @@ static void take_message_event(struct trace_story *story, const struct trace_eve
 		end_message(story, message);
 }
 
+/* They are counted only: a small access has no phases. */
+static void take_access(struct trace_story *story, const struct trace_event *event)
+{
+	if (strcmp(event->name, "access_done"))
+		return;
+	story->accesses++;
+	if (trace_field(event, "status", 10))
+		story->accesses_failed++;
+}
+
 void trace_story_line(struct trace_story *story, const char *line)
 {
 	struct trace_event event;
@@ -454,6 +464,8 @@ void trace_story_line(struct trace_story *story, const char *line)
 		take_invalidation(story, &event);
 	else if (!strcmp(event.name, "send_begin"))
 		set_task(story, &event, NULL, false);
+	else if (!strncmp(event.name, "access_", 7))
+		take_access(story, &event);
 	else if (strcmp(event.name, "unpin"))
 		take_message_event(story, &event);
 }

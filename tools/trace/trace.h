@@ -114,6 +114,7 @@ struct trace_story {
 	size_t count;
 	uint64_t skipped;			/* there was no room for */
 	uint64_t lost;				/* events */
+	uint64_t accesses, accesses_failed;	/* small one-sided ones, at their initiator */
 	uint64_t end;				/* of the trace */
 	struct trace_task task[TRACE_TASKS];
 	unsigned int next_task;
