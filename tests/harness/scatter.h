@@ -3,8 +3,8 @@
  * Random buffers: any alignment and any list of segments, in any order in
  * memory, with guards around each segment.
  */
-#ifndef TESTS_SCATTER_H
-#define TESTS_SCATTER_H
+#ifndef TESTS_HARNESS_SCATTER_H
+#define TESTS_HARNESS_SCATTER_H
 
 #include "endpoints.h"
 
@@ -28,5 +28,7 @@ void scatter_clear(struct scatter *scatter);
  * else was written.
  */
 void scatter_verify(const struct scatter *scatter, size_t length, uint64_t key);
+/* The same, but all bytes are to be those at `wanted`. */
+void scatter_compare(const struct scatter *scatter, const void *wanted);
 
 #endif

@@ -110,14 +110,14 @@ static void verify_segment(const omx_seg_t *seg, size_t length, uint64_t key, si
 	memset(seg->ptr, GUARD, length);
 }
 
-static void verify_guards(const struct scatter *scatter, uint64_t key)
+static void verify_guards(const struct scatter *scatter)
 {
 	const uint8_t *p = scatter->arena;
 	size_t left = scatter->arena_size;
 
 	CHECK(p[0] == GUARD && !memcmp(p, p + 1, left - 1),
-	      " message %#llx was written beside its %zu bytes in %u segments",
-	      (unsigned long long)key, scatter->length, scatter->count);
+	      " memory was written beside the %zu bytes in %u segments",
+	      scatter->length, scatter->count);
 }
 
 void scatter_verify(const struct scatter *scatter, size_t length, uint64_t key)
@@ -133,5 +133,20 @@ void scatter_verify(const struct scatter *scatter, size_t length, uint64_t key)
 		verify_segment(&scatter->segs[i], part, key, offset);
 		offset += part;
 	}
-	verify_guards(scatter, key);
+	verify_guards(scatter);
+}
+
+void scatter_compare(const struct scatter *scatter, const void *wanted)
+{
+	uint32_t i, n = scatter->count ? scatter->count : 1;
+	const uint8_t *p = wanted;
+
+	for (i = 0; i < n; i++) {
+		const omx_seg_t *seg = &scatter->segs[i];
+
+		CHECK(!memcmp(seg->ptr, p, seg->len), " segment %u of %u is damaged", i, n);
+		memset(seg->ptr, GUARD, seg->len);
+		p += seg->len;
+	}
+	verify_guards(scatter);
 }
