@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * one_forged --to MAC --endpoint N --keys 'WINDOW SECRET SECRET SECRET...': a host
+ * without omx that accesses the windows of one_guarded with frames of its own making:
+ * with keys that it made up, with valid keys where they do not permit it, with fields
+ * that no initiator sends.  It checks each response, and responds to nothing itself.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <getopt.h>
+#include <net/ethernet.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+/* wire.h is written for the kernel */
+#define __packed	__attribute__((packed))
+#include "omx_wire.h"
+
+#include "omx_abi.h"
+
+#include "check.h"
+#include "clock.h"
+#include "contents.h"
+#include "ethernet.h"
+
+#define ENDPOINT_KEY	0x1234
+#define SIZE		(64 * 4096ull)	/* of the windows */
+#define INITIAL		1		/* their contents */
+#define OWN_ENDPOINT	7
+#define MESSAGE		77		/* that we announce and never supply */
+#define PAYLOAD_MAX	5000
+
+enum { ALL, OTHERS, GET_ONLY, WINDOWS };
+
+struct frame {
+	struct ether_header eth;
+	struct omx_wire_head head;
+	union {
+		struct omx_wire_connect connect;
+		struct omx_wire_connect_response reply;
+		struct omx_wire_sequence sequence;
+		struct omx_wire_notify notify;
+		struct omx_wire_put put;
+		struct omx_wire_put_rndv put_rndv;
+		struct omx_wire_get get;
+		struct omx_wire_atomic atomic;
+		struct omx_wire_access_response response;
+		uint8_t bytes[sizeof(struct omx_wire_put) + PAYLOAD_MAX];
+	};
+} __packed;
+
+static int fd;
+static struct frame frame, answer;
+static uint16_t endpoint;
+static uint32_t session, own_session;
+static uint32_t next_seq = 1, acked;
+static uint16_t acked_flow;
+static uint32_t next_access = 1;
+static struct omx_wire_key keys[WINDOWS];
+
+/* ---- frames ---------------------------------------------------------------------- */
+
+static void open_socket(const char *interface)
+{
+	struct timeval timeout = { .tv_usec = 100000 };
+
+	fd = ethernet_open(interface, OMX_ETHERTYPE_DEFAULT);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	ethernet_own_mac(interface, frame.eth.ether_shost);
+}
+
+static void send_frame(uint8_t type, unsigned int body)
+{
+	unsigned int length = sizeof(frame.head) + body;
+
+	frame.eth.ether_type = htons(OMX_ETHERTYPE_DEFAULT);
+	frame.head = (struct omx_wire_head){
+		.version = OMX_WIRE_VERSION,
+		.type = type,
+		.length = htons(length),
+		.dst_endpoint = htons(endpoint),
+		.src_endpoint = htons(OWN_ENDPOINT),
+		.dst_session = type == OMX_WIRE_CONNECT ? 0 : htonl(session),
+		.src_session = htonl(own_session),
+	};
+	if (send(fd, &frame, sizeof(frame.eth) + length, 0) < 0)
+		die("send");
+}
+
+static void send_sequenced(uint8_t type, unsigned int body)
+{
+	frame.sequence = (struct omx_wire_sequence){
+		.flow = htons(1),
+		.ack_flow = htons(acked_flow),
+		.seq = htonl(next_seq),
+		.ack = htonl(acked),
+		.window = htons(64),
+	};
+	send_frame(type, body);
+}
+
+static bool is_sequenced(uint8_t type)
+{
+	return (type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY) ||
+	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_ACCESS_RESPONSE);
+}
+
+/* A new frame for this session, in answer.  Frames that are repeated are no new ones. */
+static bool receive_frame(void)
+{
+	ssize_t length = recv(fd, &answer, sizeof(answer), 0);
+
+	if (length < (ssize_t)(sizeof(answer.eth) + sizeof(answer.head)) ||
+	    answer.head.dst_session != htonl(own_session))
+		return false;
+	if (!is_sequenced(answer.head.type))
+		return true;
+	if (ntohl(answer.sequence.seq) != acked + 1)
+		return false;
+	acked++;
+	acked_flow = ntohs(answer.sequence.flow);
+	return true;
+}
+
+static void connect_to_endpoint(void)
+{
+	double end = now() + 5;
+
+	while (now() < end) {
+		frame.connect = (struct omx_wire_connect){ htonl(ENDPOINT_KEY),
+							   htonl(own_session) };
+		send_frame(OMX_WIRE_CONNECT, sizeof(frame.connect));
+		while (recv(fd, &answer, sizeof(answer), 0) > 0) {
+			if (answer.head.type != OMX_WIRE_CONNECT_RESPONSE ||
+			    answer.reply.cookie != htonl(own_session) || answer.reply.status)
+				continue;
+			session = ntohl(answer.head.src_session);
+			return;
+		}
+	}
+	CHECK(false, "nobody answers");
+}
+
+/* ---- accesses ----------------------------------------------------------------------- */
+
+static void *clear_body(void)
+{
+	memset(frame.bytes, 0, sizeof(frame.bytes));
+	return frame.bytes;
+}
+
+static void make_put(const struct omx_wire_key *key, uint64_t offset, unsigned int payload)
+{
+	struct omx_wire_put *put = clear_body();
+
+	put->key = *key;
+	put->offset = htobe64(offset);
+	put->access = htonl(next_access);
+	put->length = htonl(payload);
+	put->flags = OMX_PUT_LAST;
+	memset(put + 1, 0xee, payload);
+}
+
+static void make_get(const struct omx_wire_key *key, uint64_t offset, uint64_t length,
+		     uint8_t flags)
+{
+	struct omx_wire_get *get = clear_body();
+
+	get->key = *key;
+	get->offset = htobe64(offset);
+	get->length = htobe64(length);
+	get->access = htonl(next_access);
+	get->flags = flags;
+}
+
+static void make_atomic(const struct omx_wire_key *key, uint64_t offset, uint8_t operation,
+			uint8_t size)
+{
+	struct omx_wire_atomic *atomic = clear_body();
+
+	atomic->key = *key;
+	atomic->offset = htobe64(offset);
+	atomic->operand = ~0ull;
+	atomic->access = htonl(next_access);
+	atomic->operation = operation;
+	atomic->size = size;
+}
+
+static void make_put_rndv(const struct omx_wire_key *key, uint64_t offset, uint64_t length)
+{
+	struct omx_wire_put_rndv *put = clear_body();
+
+	put->key = *key;
+	put->offset = htobe64(offset);
+	put->length = htobe64(length);
+	put->message = htonl(MESSAGE);
+}
+
+/* Sends the access, which is the next packet, and waits for the response. */
+static void expect_status(uint8_t type, unsigned int body, uint8_t status, const char *what)
+{
+	double end = now() + 5;
+
+	send_sequenced(type, body);
+	next_seq++;
+	do {
+		CHECK(now() < end, "%s: no response", what);
+	} while (!receive_frame() || answer.head.type != OMX_WIRE_ACCESS_RESPONSE ||
+		 answer.response.access != htonl(next_access));
+	CHECK(answer.response.status == status, "%s: status %u instead of %u", what,
+	      answer.response.status, status);
+	next_access++;
+}
+
+static void expect_notify(unsigned int body, uint8_t status, const char *what)
+{
+	double end = now() + 5;
+
+	send_sequenced(OMX_WIRE_PUT_RNDV, body);
+	next_seq++;
+	do {
+		CHECK(now() < end, "%s: no response", what);
+	} while (!receive_frame() || answer.head.type != OMX_WIRE_NOTIFY ||
+		 answer.notify.message != htonl(MESSAGE));
+	CHECK(answer.notify.status == status, "%s: status %u instead of %u", what,
+	      answer.notify.status, status);
+}
+
+/* The frame is dropped: the packet that follows it has the same number. */
+static void send_invalid(uint8_t type, unsigned int body)
+{
+	send_sequenced(type, body);
+}
+
+static void put_with_status(const struct omx_wire_key *key, uint64_t offset,
+			    unsigned int payload, uint8_t status, const char *what)
+{
+	make_put(key, offset, payload);
+	expect_status(OMX_WIRE_PUT, sizeof(struct omx_wire_put) + payload, status, what);
+}
+
+static void get_with_status(const struct omx_wire_key *key, uint64_t offset, uint64_t length,
+			    uint8_t flags, uint8_t status, const char *what)
+{
+	make_get(key, offset, length, flags);
+	expect_status(OMX_WIRE_GET, sizeof(struct omx_wire_get), status, what);
+}
+
+static void atomic_with_status(const struct omx_wire_key *key, uint64_t offset, uint8_t status,
+			       const char *what)
+{
+	make_atomic(key, offset, OMX_WIRE_SWAP, 8);
+	expect_status(OMX_WIRE_ATOMIC, sizeof(struct omx_wire_atomic), status, what);
+}
+
+/* ---- what is tried --------------------------------------------------------------------- */
+
+static void forge_keys(void)
+{
+	struct omx_wire_key forged = keys[ALL];
+
+	forged.secret[2] ^= htonl(1);
+	put_with_status(&forged, 0, 8, OMX_STATUS_BAD_WINDOW, "another secret");
+	get_with_status(&forged, 0, 8, 0, OMX_STATUS_BAD_WINDOW, "another secret");
+	get_with_status(&forged, 0, SIZE, OMX_GET_ANNOUNCE, OMX_STATUS_BAD_WINDOW,
+			"another secret, announced");
+	forged = keys[ALL];
+	forged.window = keys[GET_ONLY].window;
+	atomic_with_status(&forged, 0, OMX_STATUS_BAD_WINDOW, "another window's secret");
+	forged.window = 0;
+	put_with_status(&forged, 0, 8, OMX_STATUS_BAD_WINDOW, "window 0");
+	forged.window = ~0u;
+	put_with_status(&forged, 0, 8, OMX_STATUS_BAD_WINDOW, "window ~0");
+	put_with_status(&keys[OTHERS], 0, 8, OMX_STATUS_BAD_WINDOW, "another peer's key");
+	make_put_rndv(&forged, 0, 8);
+	expect_notify(sizeof(struct omx_wire_put_rndv), OMX_STATUS_BAD_WINDOW, "put, announced");
+}
+
+static void exceed_rights(void)
+{
+	put_with_status(&keys[GET_ONLY], 0, 8, OMX_STATUS_NO_RIGHT, "a put without the right");
+	atomic_with_status(&keys[GET_ONLY], 0, OMX_STATUS_NO_RIGHT, "an atomic without it");
+	make_put_rndv(&keys[GET_ONLY], 0, SIZE);
+	expect_notify(sizeof(struct omx_wire_put_rndv), OMX_STATUS_NO_RIGHT, "a long put without");
+}
+
+static void leave_range(void)
+{
+	put_with_status(&keys[ALL], SIZE, 1, OMX_STATUS_BAD_RANGE, "behind the end");
+	put_with_status(&keys[ALL], SIZE - 7, 8, OMX_STATUS_BAD_RANGE, "across the end");
+	put_with_status(&keys[ALL], 1ull << 63, 8, OMX_STATUS_BAD_RANGE, "half way round");
+	get_with_status(&keys[ALL], SIZE - 4095, 4096, 0, OMX_STATUS_BAD_RANGE, "a get");
+	get_with_status(&keys[ALL], 1, ~0ull - 1, OMX_GET_ANNOUNCE, OMX_STATUS_BAD_RANGE,
+			"a get of everything");
+	atomic_with_status(&keys[ALL], SIZE, OMX_STATUS_BAD_RANGE, "an atomic");
+	atomic_with_status(&keys[ALL], 12, OMX_STATUS_BAD_RANGE, "an atomic, not aligned");
+	make_put_rndv(&keys[ALL], SIZE - 1, 2);
+	expect_notify(sizeof(struct omx_wire_put_rndv), OMX_STATUS_BAD_RANGE, "a long put");
+	make_put_rndv(&keys[ALL], 1, ~0ull - 1);
+	expect_notify(sizeof(struct omx_wire_put_rndv), OMX_STATUS_BAD_RANGE, "a longest put");
+}
+
+static void break_frames(void)
+{
+	make_put(&keys[ALL], 0, 100);
+	frame.put.length = htonl(99);
+	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	make_put(&keys[ALL], -8ull, 100);
+	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	make_put(&keys[ALL], 0, 100);
+	frame.put.length = htonl(1 << 30);
+	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	make_get(&keys[ALL], 0, 4097, 0);
+	send_invalid(OMX_WIRE_GET, sizeof(frame.get));
+	make_get(&keys[ALL], 0, 8, 0);
+	send_invalid(OMX_WIRE_GET, sizeof(frame.get) + 1);
+	make_atomic(&keys[ALL], 0, OMX_WIRE_OPERATIONS, 8);
+	send_invalid(OMX_WIRE_ATOMIC, sizeof(frame.atomic));
+	make_atomic(&keys[ALL], 0, OMX_WIRE_SWAP, 3);
+	send_invalid(OMX_WIRE_ATOMIC, sizeof(frame.atomic));
+}
+
+/* An answer to what nobody asked. */
+static void respond_unasked(void)
+{
+	struct omx_wire_access_response *response = clear_body();
+
+	response->access = htonl(1);
+	send_sequenced(OMX_WIRE_ACCESS_RESPONSE, sizeof(*response));
+	next_seq++;
+}
+
+/* The frames are right: without this, the refusals would prove nothing. */
+static void access_rightly(void)
+{
+	uint8_t bytes[PAYLOAD_MAX];
+
+	make_put(&keys[ALL], 4096, PAYLOAD_MAX);
+	fill(bytes, PAYLOAD_MAX, INITIAL, 4096);
+	memcpy(&frame.put + 1, bytes, PAYLOAD_MAX);
+	expect_status(OMX_WIRE_PUT, sizeof(frame.put) + PAYLOAD_MAX, OMX_STATUS_OK, "a put");
+	get_with_status(&keys[GET_ONLY], 8, 4096, 0, OMX_STATUS_OK, "a get");
+	EQUAL(ntohs(answer.head.length), sizeof(answer.head) + sizeof(answer.response) + 4096);
+	CHECK(differs_at(&answer.response + 1, 4096, INITIAL, 8) == 4096);
+}
+
+/* Transfers that begin and never end. */
+static void begin_transfers(void)
+{
+	get_with_status(&keys[ALL], 0, SIZE, OMX_GET_ANNOUNCE, OMX_STATUS_OK, "a long get");
+	make_put_rndv(&keys[ALL], 0, SIZE);
+	send_sequenced(OMX_WIRE_PUT_RNDV, sizeof(frame.put_rndv));
+	next_seq++;
+	while (!receive_frame() || answer.head.type != OMX_WIRE_PULL_REQUEST)
+		;
+}
+
+static void parse_keys(char *text)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < WINDOWS; i++) {
+		keys[i].window = htonl(strtoul(text, &text, 16));
+		for (j = 0; j < 3; j++)
+			keys[i].secret[j] = htonl(strtoul(text, &text, 16));
+	}
+	CHECK(keys[GET_ONLY].window);
+}
+
+static void read_arguments(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "to",		required_argument, NULL, 't' },
+		{ "endpoint",	required_argument, NULL, 'e' },
+		{ "keys",	required_argument, NULL, 'k' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 't': ethernet_parse_mac(optarg, frame.eth.ether_dhost); break;
+		case 'e': endpoint = atoi(optarg); break;
+		case 'k': parse_keys(optarg); break;
+		default: exit(2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	read_arguments(argc, argv);
+	own_session = (uint32_t)time(NULL) * 2654435761u | 1;
+	open_socket("eth0");
+	connect_to_endpoint();
+	access_rightly();
+	forge_keys();
+	exceed_rights();
+	leave_range();
+	break_frames();
+	access_rightly();
+	respond_unasked();
+	access_rightly();
+	begin_transfers();
+	printf("one_forged: %u accesses\n", next_access - 1);
+	return 0;
+}
