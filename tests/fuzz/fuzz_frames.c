@@ -13,6 +13,7 @@
  * a page boundary.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <getopt.h>
 #include <linux/if_packet.h>
@@ -101,6 +102,11 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL_RESPONSE]	 = sizeof(struct omx_wire_pull_response),
 	[OMX_WIRE_NACK]		 = sizeof(struct omx_wire_nack),
 	[OMX_WIRE_HOLD]		 = sizeof(struct omx_wire_hold),
+	[OMX_WIRE_PUT]		 = sizeof(struct omx_wire_put),
+	[OMX_WIRE_PUT_RNDV]	 = sizeof(struct omx_wire_put_rndv),
+	[OMX_WIRE_GET]		 = sizeof(struct omx_wire_get),
+	[OMX_WIRE_ATOMIC]	 = sizeof(struct omx_wire_atomic),
+	[OMX_WIRE_ACCESS_RESPONSE] = sizeof(struct omx_wire_access_response),
 };
 
 static void from_stranger(struct frame *frame)
@@ -125,6 +131,10 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 	struct omx_wire_eager *eager = body;
 	struct omx_wire_pull_request *pull = body;
 	struct omx_wire_pull_response *reply = body;
+	struct omx_wire_put *put = body;
+	struct omx_wire_put_rndv *put_rndv = body;
+	struct omx_wire_get *get = body;
+	struct omx_wire_atomic *atomic = body;
 
 	any_bytes(frame->bytes, length);
 	frame->head.version = OMX_WIRE_VERSION;
@@ -153,6 +163,28 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 	case OMX_WIRE_PULL_RESPONSE:
 		payload = 1 + any_below(1400);
 		reply->offset &= htonl(~0u >> 1);
+		break;
+	case OMX_WIRE_PUT:
+		payload = 1 + any_below(1400);
+		put->offset &= htonl(~0u >> 1);
+		put->length = htonl(payload + any_below(4000));
+		break;
+	case OMX_WIRE_PUT_RNDV:
+		put_rndv->offset &= htonl(~0u >> 1);
+		put_rndv->length &= htonl(~0u >> 1);
+		break;
+	case OMX_WIRE_GET:
+		get->offset &= htonl(~0u >> 1);
+		get->length = any_below(2) ? htobe64(any_below(OMX_WIRE_GET_MAX + 1)) :
+			get->length & htonl(~0u >> 1);
+		get->flags = be64toh(get->length) > OMX_WIRE_GET_MAX ? OMX_GET_ANNOUNCE : any_below(2);
+		break;
+	case OMX_WIRE_ATOMIC:
+		atomic->operation = any_below(OMX_WIRE_OPERATIONS);
+		atomic->size = 4 << any_below(2);
+		break;
+	case OMX_WIRE_ACCESS_RESPONSE:
+		payload = any_below(1400);
 		break;
 	}
 	if (!is_announcement(type))

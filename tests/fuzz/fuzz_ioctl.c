@@ -46,6 +46,8 @@ static const unsigned int commands[] = {
 	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
 	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
+	OMX_IOC_WINDOW_CREATE, OMX_IOC_WINDOW_REVOKE, OMX_IOC_PUT, OMX_IOC_PUT_RNDV,
+	OMX_IOC_GET, OMX_IOC_ATOMIC,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -63,7 +65,7 @@ struct shared {
 
 static struct shared files[FILES];
 static atomic_bool over;
-static atomic_ullong calls, accepted, mappings, endpoints, pagers, page_ins;
+static atomic_ullong calls, accepted, mappings, endpoints, pagers, page_ins, windows;
 static int foreign;			/* another program's endpoint */
 static uint8_t *memory, *readonly, *unmapped;
 static struct omx_segment *segments;
@@ -153,6 +155,82 @@ static void fill_wait(struct omx_ioc_wait *wait)
 	wait->wakeups = any_below(4);
 }
 
+/* ---- one-sided accesses ---- */
+
+#define KEYS	16
+
+/* Of windows that the threads have made; some still exist. */
+static struct omx_key window_keys[KEYS];
+
+static struct omx_key any_key(void)
+{
+	struct omx_key key = window_keys[any_below(KEYS)];
+
+	if (!any_below(8))
+		((uint32_t *)&key)[any_below(4)] = any_number();
+	return key;
+}
+
+static uint64_t any_offset(void)
+{
+	return any_below(8) ? any_below(MEMORY) : any_extreme();
+}
+
+static void fill_window(struct omx_ioc_window *window)
+{
+	bool implicit = any_below(4);
+
+	window->region = implicit ? OMX_REGION_IMPLICIT : any_number();
+	window->address = implicit ? any_address() : 0;
+	window->offset = implicit ? 0 : any_offset();
+	window->length = any_below(2) ? MEMORY / 4 : any_length();
+	window->rights = any_below(8) ? 1 + any_below(7) : any_extreme();
+	window->channel = any_below(4) ? OMX_ANY : any_number();
+	window->reserved = 0;
+}
+
+static void fill_put(struct omx_ioc_put *put)
+{
+	fill_buffer(&put->buffer);
+	put->key = any_key();
+	put->offset = any_offset();
+	put->channel = any_number();
+	put->flags = any_below(16) ? any_below(2) : any_extreme();
+	put->immediate = put->flags ? any_word() : 0;
+}
+
+static void fill_put_rndv(struct omx_ioc_put_rndv *put)
+{
+	put->key = any_key();
+	put->offset = any_offset();
+	put->length = any_length();
+	put->channel = any_number();
+	put->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+	put->address = put->region == OMX_REGION_IMPLICIT ? any_address() : 0;
+	put->flags = any_below(16) ? any_below(2) : any_extreme();
+	put->immediate = put->flags ? any_word() : 0;
+	put->reserved = 0;
+}
+
+static void fill_get(struct omx_ioc_get *get)
+{
+	get->key = any_key();
+	get->offset = any_offset();
+	get->length = any_length();
+	get->channel = any_number();
+	get->flags = any_below(2) ? OMX_ACCESS_ANNOUNCE : any_below(4);
+}
+
+static void fill_atomic(struct omx_ioc_atomic *atomic)
+{
+	atomic->key = any_key();
+	atomic->offset = any_offset() & (any_below(8) ? ~7ull : ~0ull);
+	atomic->channel = any_number();
+	atomic->operation = any_below(OMX_OPERATIONS + 1);
+	atomic->size = any_below(8) ? 4u << any_below(2) : (uint8_t)any_word();
+	memset(atomic->reserved, 0, sizeof(atomic->reserved));
+}
+
 static uint32_t any_file(void)
 {
 	switch (any_below(16)) {
@@ -181,6 +259,7 @@ static void make_sense(unsigned int command, void *argument)
 	struct omx_ioc_prefetch *prefetch = argument;
 	struct omx_ioc_pull *pull = argument;
 	struct omx_ioc_send *send = argument;
+	struct omx_ioc_window *window = argument;
 	struct omx_ioc_withdraw *withdraw = argument;
 	uint32_t *words = argument;
 
@@ -233,6 +312,24 @@ static void make_sense(unsigned int command, void *argument)
 		withdraw->cookie = any_number();
 		withdraw->flags = any_below(50) ? 0 : any_word();
 		withdraw->reserved = any_below(50) ? 0 : any_word();
+		break;
+	case OMX_IOC_WINDOW_CREATE:
+		fill_window(argument);
+		break;
+	case OMX_IOC_WINDOW_REVOKE:
+		window->key = any_key();
+		break;
+	case OMX_IOC_PUT:
+		fill_put(argument);
+		break;
+	case OMX_IOC_PUT_RNDV:
+		fill_put_rndv(argument);
+		break;
+	case OMX_IOC_GET:
+		fill_get(argument);
+		break;
+	case OMX_IOC_ATOMIC:
+		fill_atomic(argument);
 		break;
 	case OMX_IOC_PREFETCH:
 		prefetch->address = any_address();
@@ -312,6 +409,10 @@ static void call_driver(int index)
 		shared->endpoint = open->endpoint;
 		shared->key = open->key;
 		endpoints++;
+	}
+	if (command == OMX_IOC_WINDOW_CREATE) {
+		window_keys[any_below(KEYS)] = ((struct omx_ioc_window *)own)->key;
+		windows++;
 	}
 	pagers += command == OMX_IOC_PAGER;
 }
@@ -623,9 +724,10 @@ int main(int argc, char **argv)
 		run_for_a_second();
 	end_threads();
 	printf("%llu calls, %llu accepted, %llu endpoints, %llu pagers, %llu page-ins, "
-	       "%llu odd mappings\n",
+	       "%llu windows, %llu odd mappings\n",
 	       (unsigned long long)calls, (unsigned long long)accepted,
 	       (unsigned long long)endpoints, (unsigned long long)pagers,
-	       (unsigned long long)page_ins, (unsigned long long)mappings);
+	       (unsigned long long)page_ins, (unsigned long long)windows,
+	       (unsigned long long)mappings);
 	return 0;
 }
