@@ -156,10 +156,19 @@ static int access_request(struct omx__request *req)
 	}
 }
 
+/*
+ * EINVAL: the driver sees without the peer's help that there can be no such window
+ * or word.  That is how the access ends, as if the peer had said so.
+ */
 int omx__access_submit(struct omx__request *req)
 {
 	int err = access_request(req);
 
+	if (unlikely(err == -EINVAL)) {
+		omx__region_put(req);
+		omx__request_done(req, OMX_MESSAGE_ABORTED);
+		return 0;
+	}
 	if (err)
 		return err;
 	req->state = REQUEST_ACTIVE;

@@ -122,7 +122,7 @@ typedef struct omx__region *omx_region_t;
 omx_return_t omx_region_declare(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 				uint32_t access, omx_memory_mode_t mode,
 				omx_region_t *region);
-/* BUSY: a request that uses the region has not ended. */
+/* BUSY: a request that uses the region has not ended, or it has a window. */
 omx_return_t omx_region_release(omx_endpoint_t ep, omx_region_t region);
 /*
  * Send the first `length` bytes of the region, or receive into them.  Short
@@ -252,8 +252,8 @@ omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *
  * Changes the word of `size` (4 or 8) bytes at `offset`, and stores what it was
  * before at `before`, of the same size, unless that is NULL.  Atomic with respect
  * to all other atomic accesses and to the atomic instructions of the owner's
- * program.  `compare` is for COMPARE_SWAP.  The address of the word must be a
- * multiple of its size.  Errors: as omx_iput; ENDPOINT_PARAM_BAD_VALUE (operation
+ * program.  `compare` is for COMPARE_SWAP.  The address of the word and `offset`
+ * must be multiples of its size.  Errors: as omx_iput; ENDPOINT_PARAM_BAD_VALUE (operation
  * or size).
  */
 typedef enum omx_atomic {

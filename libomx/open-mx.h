@@ -430,8 +430,9 @@ omx_return_t omx_context(omx_request_t *request, void **context);
 
 /*
  * Ends the request with status TIMEOUT if it is not done in `milliseconds` from
- * now.  A receive that has matched a message does not time out, since the driver
- * has a timeout of its own for it.  INFINITE removes the timeout.
+ * now.  A receive that has matched a message, and a get of omx.h whose bytes are on
+ * their way, do not time out, since the driver has a timeout of its own for them.
+ * INFINITE removes the timeout.
  *
  * With request NULL, sets the driver's timeout for later requests, which end with
  * REMOTE_ENDPOINT_UNREACHABLE when their peer is silent for that long; initially

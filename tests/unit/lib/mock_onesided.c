@@ -194,7 +194,7 @@ int mock_do_put(struct file *file, struct omx_ioc_put *put)
 
 	assert(!(put->flags & ~(uint32_t)OMX_ACCESS_EVENT));
 	assert(put->flags || !put->immediate);
-	if (length > OMX_MEDIUM_MAX)
+	if (length > OMX_MEDIUM_MAX || put->offset + length < length)
 		return -EINVAL;
 	channel = channel_of_access(file, put->channel, put->cookie, &err);
 	if (!channel)
@@ -227,6 +227,8 @@ int mock_do_put_rndv(struct file *file, struct omx_ioc_put_rndv *put)
 	assert(!(put->flags & ~(uint32_t)OMX_ACCESS_EVENT) && !put->reserved);
 	assert(put->flags || !put->immediate);
 	assert(put->length);
+	if (put->offset + put->length < put->length)
+		return -EINVAL;
 	channel = channel_of_access(file, put->channel, put->cookie, &err);
 	if (!channel)
 		return err;
@@ -270,6 +272,8 @@ int mock_do_get(struct file *file, struct omx_ioc_get *get)
 	int err;
 
 	assert(!(get->flags & ~(uint32_t)OMX_ACCESS_ANNOUNCE));
+	if (get->offset + get->length < get->length)
+		return -EINVAL;
 	if (!get->flags && get->length > longest_get)
 		return -EMSGSIZE;
 	channel = channel_of_access(file, get->channel, get->cookie, &err);
@@ -355,6 +359,8 @@ int mock_do_atomic(struct file *file, struct omx_ioc_atomic *atomic)
 	assert(atomic->operation < OMX_OPERATIONS);
 	assert((atomic->size == 4 || atomic->size == 8) && !atomic->reserved[0] &&
 	       !atomic->reserved[1]);
+	if (atomic->offset % atomic->size)
+		return -EINVAL;
 	channel = channel_of_access(file, atomic->channel, atomic->cookie, &err);
 	if (!channel)
 		return err;

@@ -204,8 +204,14 @@ static void wrong_operations(void **state)
 				 OMX_ENDPOINT_PARAM_BAD_VALUE);
 	assert_int_equal(mock_calls(OMX_IOC_ATOMIC), 0);
 	assert_true(flushed(pair, 0));
+	/* The offset, or the address, is no multiple of the size. */
 	assert_int_equal(change(pair, key, OMX_ATOMIC_ADD, 8, 4, 1, 0, &before).code,
 			 OMX_MESSAGE_ABORTED);
+	make_window(pair->b, memory + 4, 8, RIGHTS, &key);
+	assert_int_equal(change(pair, key, OMX_ATOMIC_ADD, 8, 0, 1, 0, &before).code,
+			 OMX_MESSAGE_ABORTED);
+	assert_int_equal(change(pair, key, OMX_ATOMIC_ADD, 4, 0, 1, 0, &before).code,
+			 OMX_SUCCESS);
 }
 
 /* ---- how they end ---------------------------------------------------------- */
@@ -297,7 +303,7 @@ static void strange_answers(void **state)
 static void calls_fail(void **state)
 {
 	static const struct { int err; omx_return_t ret; } cases[] = {
-		{ -EFAULT, OMX_MESSAGE_ABORTED }, { -EINVAL, OMX_BAD_ERROR },
+		{ -EFAULT, OMX_MESSAGE_ABORTED }, { -EIO, OMX_BAD_ERROR },
 		{ -ENOTTY, OMX_NOT_IMPLEMENTED }, { -EDQUOT, OMX_NO_SYSTEM_RESOURCES },
 	};
 	struct pair *pair = *state;
