@@ -158,10 +158,11 @@ static int atomic_make_packets(const struct omx_access *access, const void *orde
 	return 0;
 }
 
+/* Only the target knows whether the word is aligned. */
 static bool atomic_is_valid(const struct omx_ioc_atomic *ioc)
 {
-	return (ioc->size == 4 || ioc->size == 8) && !(ioc->offset % ioc->size) &&
-	       ioc->operation < OMX_OPERATIONS && !ioc->reserved[0] && !ioc->reserved[1];
+	return (ioc->size == 4 || ioc->size == 8) && ioc->operation < OMX_OPERATIONS &&
+	       !ioc->reserved[0] && !ioc->reserved[1];
 }
 
 long omx_atomic(struct omx_endpoint *ep, void __user *arg)
