@@ -291,7 +291,7 @@ DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_ARGS(ch, message, offset, length)
 );
 
-/* ---- one-sided accesses; type: OMX_WIRE_PUT, _GET or _ATOMIC ---- */
+/* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, _GET or _ATOMIC ---- */
 
 DECLARE_EVENT_CLASS(omx_access,
 	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
@@ -314,6 +314,7 @@ DECLARE_EVENT_CLASS(omx_access,
 		  OMX_TRACE_SIDES_VALUES, __entry->access,
 		  __print_symbolic(__entry->type,
 				   { OMX_WIRE_PUT, "put" },
+				   { OMX_WIRE_PUT_RNDV, "put_rndv" },
 				   { OMX_WIRE_GET, "get" },
 				   { OMX_WIRE_ATOMIC, "atomic" }),
 		  __entry->offset, __entry->length)

@@ -17,6 +17,7 @@
 #include "memory/region.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "observe/trace.h"
 #include "onesided/access_queue.h"
 #include "onesided/large.h"
 #include "onesided/perform.h"
@@ -32,7 +33,7 @@ struct access {
 	struct omx_window *window;	/* once found, and ... */
 	u64 offset;			/* ... of the first byte in its region */
 	u64 length;
-	u32 id;				/* the initiator's */
+	u32 id;				/* the initiator's, of its access or message */
 };
 
 /* ---- windows and pages ---- */
@@ -44,6 +45,8 @@ static u8 access_find(struct access *access, const struct omx_wire_key *key, u8 
 	struct omx_access_queue *queue = &access->ch->access_queue;
 	u8 status = queue->failed_wait;
 
+	trace_omx_access_perform(access->ch, omx_packet_head(access->skb)->type, access->id,
+				 be64_to_cpu(offset), access->length);
 	queue->failed_wait = OMX_STATUS_OK;
 	if (!status)
 		status = omx_window_find(access->ch->ep, key, access->ch, right,
@@ -111,6 +114,7 @@ static void response_send(const struct access *access, struct sk_buff *response,
 
 	body->status = status;
 	body->value = cpu_to_be64(value);
+	trace_omx_access_respond(access->ch, access->id, status, access->length);
 	omx_channel_send_one(access->ch, response);
 }
 
@@ -347,7 +351,7 @@ static int perform_atomic(struct access *access)
 
 /* ---- PUT_RNDV ---- */
 
-static int put_rndv_refuse(const struct access *access, __be32 message, u8 status)
+static int put_rndv_refuse(const struct access *access, u8 status)
 {
 	struct omx_wire_notify *body;
 	struct sk_buff *notify;
@@ -356,7 +360,7 @@ static int put_rndv_refuse(const struct access *access, __be32 message, u8 statu
 	if (!notify)
 		return access_wait_for_memory(access);
 	body = omx_packet_body(notify);
-	body->message = message;
+	body->message = cpu_to_be32(access->id);
 	body->status = status;
 	omx_channel_send_one(access->ch, notify);
 	return 0;
@@ -367,6 +371,7 @@ static int perform_put_rndv(struct access *access)
 	const struct omx_wire_put_rndv *body = omx_packet_body(access->skb);
 	int status;
 
+	access->id = be32_to_cpu(body->message);
 	access->length = be64_to_cpu(body->length);
 	status = access_find(access, &body->key, OMX_WINDOW_PUT, body->offset);
 	if (!status)
@@ -374,7 +379,7 @@ static int perform_put_rndv(struct access *access)
 	if (status == -EAGAIN)
 		return access_wait_for_memory(access);
 	if (status)
-		return put_rndv_refuse(access, body->message, status);
+		return put_rndv_refuse(access, status);
 	omx_count(access->ch->ep->board, ACCESS_PUT);
 	return 0;
 }
