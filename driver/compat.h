@@ -72,11 +72,11 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_percpu_wq
 #endif
 
-/* 6.5 made it a header of its own. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-#include <crypto/algapi.h>	/* crypto_memneq() */
-#else
+/* crypto_memneq() got a header of its own, stable kernels included. */
+#if __has_include(<crypto/utils.h>)
 #include <crypto/utils.h>
+#else
+#include <crypto/algapi.h>
 #endif
 
 /* What these are asked has become a bool since. */
