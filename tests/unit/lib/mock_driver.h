@@ -41,6 +41,9 @@ uint32_t mock_prefetch_flags(void);
 
 uint32_t mock_windows(void);	/* that exist now */
 
+/* Revokes wait, as for an access that takes long. */
+void mock_hold_revokes(bool hold);
+
 /* Gets of more bytes than this do not fit a frame. */
 void mock_set_longest_get(uint32_t length);
 

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECRET(i)	(0x5ec0e700u + (i))
+#define SECRET(number)	(0x5ec0e700u + (number))
+
+/* The low bits of all numbers are the same: whoever hashes them must cope. */
+#define NUMBER(i)	((i) << 6)
+#define INDEX(number)	((number) >> 6)
 
 struct window {
 	bool used;
@@ -23,6 +27,7 @@ struct window {
 
 static struct window windows[OBJECTS];
 static uint64_t longest_get, last_cookie;
+static bool holding_revokes;
 
 /* ---- windows --------------------------------------------------------------- */
 
@@ -48,19 +53,37 @@ int mock_do_window_create(struct file *file, struct omx_ioc_window *window)
 		.rights = window->rights, .peer = channel ? channel->peer : -1,
 		.start = window->address + window->offset, .length = window->length,
 	};
-	window->key = (struct omx_key){ i, { SECRET(i), SECRET(i) + 1, SECRET(i) + 2 } };
+	window->key.window = NUMBER(i);
+	for (uint32_t j = 0; j < 3; j++)
+		window->key.secret[j] = SECRET(NUMBER(i)) + j;
 	return 0;
+}
+
+static struct window *window_numbered(uint32_t number)
+{
+	uint32_t i = INDEX(number);
+
+	return i < OBJECTS && number == NUMBER(i) && windows[i].used ? &windows[i] : NULL;
 }
 
 int mock_do_window_revoke(const struct file *file, const struct omx_ioc_window *window)
 {
-	struct window *gone = &windows[window->key.window];
+	struct window *gone = window_numbered(window->key.window);
 
-	assert(window->key.window < OBJECTS);
-	if (!gone->used || gone->file != mock_index_of(file))
+	if (!gone || gone->file != mock_index_of(file))
 		return -ENOENT;
+	while (holding_revokes)
+		pthread_cond_wait(&mock_changed, &mock_lock);
 	gone->used = false;
 	return 0;
+}
+
+void mock_hold_revokes(bool hold)
+{
+	pthread_mutex_lock(&mock_lock);
+	holding_revokes = hold;
+	pthread_cond_broadcast(&mock_changed);
+	pthread_mutex_unlock(&mock_lock);
 }
 
 void mock_forget_windows(const struct file *file)
@@ -111,10 +134,10 @@ static enum omx_status find_window(const struct file *file, const struct channel
 				   const struct omx_key *key, uint32_t right, uint64_t offset,
 				   uint64_t length, struct window **found)
 {
-	struct window *window = &windows[key->window % OBJECTS];
+	struct window *window = window_numbered(key->window);
 
 	*found = window;
-	if (!window->used || key->window >= OBJECTS || window->file != channel->peer ||
+	if (!window || window->file != channel->peer ||
 	    (window->peer >= 0 && window->peer != mock_index_of(file)))
 		return OMX_STATUS_BAD_WINDOW;
 	for (uint32_t i = 0; i < 3; i++) {

@@ -327,6 +327,11 @@ static void calls_fail(void **state)
 		assert_true(all_flushed(pair->a, 0));
 	}
 	assert_int_equal(put(pair, key, local, 70000, 0).code, OMX_SUCCESS);
+	ok(omx_set_memory_mode(pair->a, OMX_MEMORY_PIN));
+	mock_fail(OMX_IOC_REGION_CREATE, -ENOMEM, 0, 1);
+	assert_int_equal(omx_iput(pair->a, local, 70000, pair->to_b, key, 0, NULL, &request),
+			 OMX_NO_SYSTEM_RESOURCES);
+	assert_true(flushed(pair, 0));
 }
 
 /* The data of a get cannot be pulled: its end is the get's, and the peer's. */

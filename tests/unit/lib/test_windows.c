@@ -3,6 +3,7 @@
  * Windows: what they export and to whom, their handles and keys, put events.
  */
 #include <errno.h>
+#include <pthread.h>
 
 #include "fixture_memory.h"
 #include "fixture_window.h"
@@ -123,6 +124,9 @@ static void handles_are_checked(void **state)
 			       (omx_window_t)(void *)memory, NULL, NULL };
 	omx_key_t key, old;
 
+	/* Before there is any. */
+	assert_int_equal(omx_window_key(pair->b, (omx_window_t)(uintptr_t)1, &key),
+			 OMX_BAD_REQUEST);
 	bad[4] = make_window(pair->a, memory, 8, RIGHTS, &key);
 	bad[5] = make_window(pair->b, memory, 8, RIGHTS, &old);
 	ok(omx_window_destroy(pair->b, bad[5]));
@@ -192,6 +196,65 @@ static void driver_refuses(void **state)
 		assert_int_equal(of_region(region, 0, 8, 1), cases[i].ret);
 	}
 	ok(omx_region_release(pair->b, region));
+}
+
+struct destroyer {
+	omx_endpoint_t ep;
+	omx_window_t window;
+	omx_return_t ret;
+};
+
+static void *run_destroy(void *argument)
+{
+	struct destroyer *destroyer = argument;
+
+	destroyer->ret = omx_window_destroy(destroyer->ep, destroyer->window);
+	return NULL;
+}
+
+static void *run_close(void *argument)
+{
+	struct destroyer *closer = argument;
+
+	closer->ret = omx_close_endpoint(closer->ep);
+	return NULL;
+}
+
+static pthread_t start(void *(*run)(void *), struct destroyer *argument)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
+	nanosleep(&pause, NULL);
+	return thread;
+}
+
+/* Nobody else waits for it, except who closes the endpoint. */
+static void destroying_takes_long(void **state)
+{
+	struct pair *pair = *state;
+	omx_region_t region = declare(pair->b, memory, 100, OMX_REGION_SEND, OMX_MEMORY_AUTO);
+	struct destroyer destroyer = { .ep = pair->b }, closer = { .ep = pair->b };
+	pthread_t destroying, closing;
+	omx_key_t key;
+
+	ok(omx_window_of_region(pair->b, region, 0, 8, OMX_WINDOW_RIGHT_GET, NULL,
+				&destroyer.window));
+	mock_hold_revokes(true);
+	destroying = start(run_destroy, &destroyer);
+	assert_int_equal(omx_window_key(pair->b, destroyer.window, &key), OMX_BAD_REQUEST);
+	assert_int_equal(omx_window_destroy(pair->b, destroyer.window), OMX_BAD_REQUEST);
+	assert_int_equal(omx_region_release(pair->b, region), OMX_BUSY);
+	make_window(pair->b, memory, 8, RIGHTS, &key);
+	assert_int_equal(get(pair, key, local, 8, 0).code, OMX_SUCCESS);
+	closing = start(run_close, &closer);
+	mock_hold_revokes(false);
+	pthread_join(destroying, NULL);
+	pthread_join(closing, NULL);
+	ok(destroyer.ret);
+	ok(closer.ret);
+	assert_int_equal(mock_windows(), 0);
 }
 
 static void many_windows(void **state)
@@ -331,6 +394,7 @@ int main(void)
 		pair_test(handles_are_checked),
 		pair_test(arguments_are_checked),
 		pair_test(driver_refuses),
+		pair_test(destroying_takes_long),
 		pair_test(many_windows),
 		pair_test(put_events),
 		pair_test(events_of_destroyed_windows),
