@@ -58,7 +58,7 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&ch->lock);
-	queue->stopped = true;
+	WRITE_ONCE(queue->stopped, true);
 	skb_queue_walk(&queue->packets, skb)
 		charged += skb->truesize;
 	omx_budget_uncharge(&ch->ep->budget, charged);
@@ -110,6 +110,10 @@ static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- running ---- */
 
+/*
+ * Whoever runs the queue has a reference on the channel, for what it begins.  The
+ * channel is not freed before the queue is stopped.
+ */
 static bool queue_begin(struct omx_channel *ch)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
@@ -117,10 +121,12 @@ static bool queue_begin(struct omx_channel *ch)
 
 	spin_lock(&ch->lock);
 	begins = !queue->running && !queue->stopped;
-	if (begins)
+	if (begins) {
 		queue->running = true;
-	else
+		omx_channel_ref(ch);
+	} else {
 		queue->again = true;
+	}
 	spin_unlock(&ch->lock);
 	return begins;
 }
@@ -180,7 +186,9 @@ static void queue_wait(struct omx_access_queue *queue)
 	const struct omx_access_wait *wait = &queue->wait;
 	int error = 0;
 
-	if (wait->region)
+	if (READ_ONCE(queue->stopped))
+		error = -ECANCELED;
+	else if (wait->region)
 		error = omx_region_page_in(wait->region, wait->offset, wait->length,
 					   wait->access);
 	else if (wait->tick)
@@ -214,30 +222,17 @@ void omx_access_queue_init(struct omx_access_queue *queue)
 	omx_pager_work_init(&queue->work, queue_go_on);
 }
 
-/* The work runs the queue from now on, unless that has been stopped. */
-static void queue_hand_over(struct omx_channel *ch)
-{
-	struct omx_access_queue *queue = &ch->access_queue;
-	bool stopped;
-
-	spin_lock(&ch->lock);
-	stopped = queue->stopped;
-	if (stopped)
-		queue->running = false;
-	else
-		omx_channel_ref(ch);	/* a channel that ends is stopped first */
-	spin_unlock(&ch->lock);
-	if (stopped)
-		queue_end_wait(queue);
-	else
-		omx_pager_queue(ch->ep->space->pager, &queue->work);
-}
-
 void omx_access_queue_run(struct omx_channel *ch)
 {
 	local_bh_disable();
-	if (queue_begin(ch) && queue_run_some(ch))
-		queue_hand_over(ch);
+	if (!queue_begin(ch))
+		goto enable;
+	/* The work has the reference on the channel then, and runs the queue. */
+	if (queue_run_some(ch))
+		omx_pager_queue(ch->ep->space->pager, &ch->access_queue.work);
+	else
+		omx_channel_put(ch);
+enable:
 	local_bh_enable();
 }
 
