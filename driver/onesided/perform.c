@@ -158,8 +158,16 @@ static bool put_push_event(const struct access *access, const struct omx_wire_pu
 		.window = access->window->id,
 	};
 
-	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
-		return false;
+	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0)) {
+		/*
+		 * The program may have made room just before kbacklog was set.  Pairs
+		 * with the barrier between its utail and its look at kbacklog: it sees
+		 * that it has to kick, or we see the room.
+		 */
+		smp_mb();
+		if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
+			return false;
+	}
 	omx_endpoint_notify(ep);
 	return true;
 }
