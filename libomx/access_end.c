@@ -19,14 +19,9 @@ void omx__access_count(struct omx__request *req)
 
 void omx__access_uncount(struct omx__request *req)
 {
-	struct omx__endpoint *ep = req->ep;
-
 	req->bound = false;
 	req->partner->accesses--;
-	ep->accesses--;
-	/* A thread may sleep in omx_flush; events wake it without this. */
-	if (!req->partner->accesses && ep->sleepers && !ep->consuming)
-		ep->wake = true;
+	req->ep->accesses--;
 }
 
 static void access_finish_with(struct omx__request *req, omx_return_t code)
