@@ -3,6 +3,7 @@
  * Puts, gets and atomic operations: the data, the way that it takes, how it ends.
  */
 #include <errno.h>
+#include <pthread.h>
 
 #include "fixture_window.h"
 
@@ -446,11 +447,26 @@ static bool buffered(omx_endpoint_t ep, omx_request_t *request)
 	return now;
 }
 
+static void pause_ms(long milliseconds)
+{
+	const struct timespec pause = { .tv_nsec = milliseconds * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+static void *grant_later(void *unused)
+{
+	pause_ms(20);
+	mock_grant_room(-1);
+	return unused;
+}
+
 static void put_buffers(void **state)
 {
 	struct pair *pair = *state;
 	omx_key_t key = memory_key(pair);
 	omx_request_t small, large, queued, other;
+	pthread_t thread;
 	uint32_t result;
 
 	mock_hold(true);
@@ -464,8 +480,10 @@ static void put_buffers(void **state)
 	assert_false(buffered(pair->a, &large));
 	assert_false(buffered(pair->a, &queued));
 	assert_int_equal(omx_ibuffered(pair->a, &other, &result), OMX_BAD_REQUEST);
-	mock_grant_room(-1);
-	assert_true(buffered(pair->a, &queued) || buffered(pair->a, &queued));
+	assert_int_equal(pthread_create(&thread, NULL, grant_later, NULL), 0);
+	ok(omx_buffered(pair->a, &queued, &result, 10000));
+	assert_int_equal(result, 1);
+	pthread_join(thread, NULL);
 	assert_false(done(pair->a, &queued, NULL));
 	mock_hold(false);
 	mock_answer();
@@ -507,14 +525,32 @@ static void time_out(void **state)
 	ok(omx_progress(pair->a));
 	assert_int_equal(local[0], 0x11);
 	assert_int_equal(mock_calls(OMX_IOC_PULL), 1);
-	/* A timeout that does not expire, of a get that is pulled. */
+	assert_int_equal(get(pair, key, local, 70000, 0).code, OMX_SUCCESS);
+	assert_int_equal(local[69999], 0x22);
+}
+
+/* Whether its timeout was set before the pull or while it runs. */
+static void pulled_gets_do_not_time_out(void **state)
+{
+	struct pair *pair = *state;
+	omx_key_t key = memory_key(pair);
+	omx_request_t early, late;
+
 	mock_hold(true);
-	ok(omx_iget(pair->a, local, 70000, pair->to_b, key, 0, NULL, &requests[0]));
-	ok(omx_set_request_timeout(pair->a, requests[0], 100000));
+	ok(omx_iget(pair->a, local, 70000, pair->to_b, key, 0, NULL, &early));
+	ok(omx_iget(pair->a, local + 70000, 70000, pair->to_b, key, 0, NULL, &late));
+	ok(omx_set_request_timeout(pair->a, early, 500));
+	mock_answer();
+	ok(omx_progress(pair->a));
+	assert_int_equal(mock_calls(OMX_IOC_PULL), 2);
+	ok(omx_set_request_timeout(pair->a, late, 1));
+	pause_ms(550);
+	assert_false(done(pair->a, &early, NULL));
+	assert_false(done(pair->a, &late, NULL));
 	mock_hold(false);
 	mock_answer();
-	assert_int_equal(finish(pair->a, &requests[0]).code, OMX_SUCCESS);
-	assert_int_equal(local[69999], 0x22);
+	assert_int_equal(finish(pair->a, &early).code, OMX_SUCCESS);
+	assert_int_equal(finish(pair->a, &late).code, OMX_SUCCESS);
 }
 
 int main(void)
@@ -538,6 +574,7 @@ int main(void)
 		pair_test(cannot_be_cancelled),
 		pair_test(put_buffers),
 		pair_test(time_out),
+		pair_test(pulled_gets_do_not_time_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
