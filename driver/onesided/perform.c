@@ -354,6 +354,8 @@ static int perform_atomic(struct access *access)
 	access->id = be32_to_cpu(body->access);
 	access->length = body->size;
 	status = access_find(access, &body->key, OMX_WINDOW_ATOMIC, body->offset);
+	if (!status && be64_to_cpu(body->offset) & (body->size - 1))
+		status = access_status(access, -EINVAL);
 	return status ? access_refuse(access, status) : atomic_respond(access, body);
 }
 
