@@ -155,6 +155,7 @@ static int access_enlist(struct omx_access *access)
 		omx_channel_wake_up(ch);
 		list_add_tail(&access->in_channel, &ch->accesses);
 		ch->access_count++;
+		omx_channel_watch(ch);
 	}
 	spin_unlock_bh(&ch->lock);
 	return error;
@@ -184,7 +185,6 @@ static int access_send(struct omx_access *access, const struct omx_access_order 
 	trace_omx_access_send(ch, order->type, id, order->offset, order->length);
 	/* If the channel fails now, the completion says so. */
 	omx_channel_send(ch, &packets);
-	omx_channel_watch(ch);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
  */
 #include "channel/channel.h"
 #include "channel/close.h"
-#include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
 #include "memory/region.h"
@@ -54,7 +53,6 @@ int omx_rndv_of_window(struct omx_channel *ch, struct omx_window *window, u64 of
 	if (!error) {
 		*message = rndv->id;
 		trace_omx_rndv_send(ch, rndv->id, 0, length, rndv->region);
-		omx_channel_watch(ch);
 	} else {
 		omx_rndv_put(rndv);
 	}
