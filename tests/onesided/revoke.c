@@ -173,6 +173,7 @@ static void run_side(void)
 		serve_waiting();
 	else
 		access_waiting();
+	CHECK(options.server || traffic_successes > options.count);
 	if (!options.server)
 		printf("one_revoke: %llu accesses succeeded in %llu rounds\n",
 		       (unsigned long long)traffic_successes, (unsigned long long)options.count);
