@@ -14,12 +14,18 @@ omx_window_t export_memory(omx_endpoint_t ep, void *memory, size_t length)
 	return window;
 }
 
-void send_key(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_window_t window)
+void send_key_of(omx_endpoint_t owner, omx_window_t window, omx_endpoint_t ep,
+		 omx_endpoint_addr_t peer)
 {
 	omx_key_t key;
 
-	MUST(omx_window_key(ep, window, &key));
+	MUST(omx_window_key(owner, window, &key));
 	send_sync(ep, peer, &key, sizeof(key), KEY_OF_WINDOW);
+}
+
+void send_key(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_window_t window)
+{
+	send_key_of(ep, window, ep, peer);
 }
 
 struct remote receive_key(omx_endpoint_t ep, omx_endpoint_addr_t peer)

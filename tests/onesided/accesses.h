@@ -19,6 +19,9 @@ struct remote {
 omx_window_t export_memory(omx_endpoint_t ep, void *memory, size_t length);
 /* Sends the window's key to the peer, which calls receive_key. */
 void send_key(omx_endpoint_t ep, omx_endpoint_addr_t peer, omx_window_t window);
+/* The same for a window of another endpoint than the one that sends. */
+void send_key_of(omx_endpoint_t owner, omx_window_t window, omx_endpoint_t ep,
+		 omx_endpoint_addr_t peer);
 struct remote receive_key(omx_endpoint_t ep, omx_endpoint_addr_t peer);
 
 /*

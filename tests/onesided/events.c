@@ -65,7 +65,6 @@ struct client {
 	uint8_t *memory;
 	uint64_t next;			/* small put */
 	bool seen[MIXED];
-	unsigned int mixed;
 };
 
 static struct client clients[CLIENTS_MAX];
@@ -118,29 +117,35 @@ static struct client *client_of(const omx_put_event_t *event)
 	return &clients[i];
 }
 
-static void take_small(void)
+static void take_small(struct client *client, const omx_put_event_t *event, uint64_t i)
 {
-	omx_put_event_t event = next_event();
-	struct client *client = client_of(&event);
-	uint64_t i = (uint32_t)event.immediate, at = i * BLOCK;
-
 	CHECK(i == client->next, "event %llu comes instead of %llu", (unsigned long long)i,
 	      (unsigned long long)client->next);
-	EQUAL(event.length, small_length(i));
-	verify(client->memory + at, small_length(i), event.immediate);
+	EQUAL(event->length, small_length(i));
+	verify(client->memory + i * BLOCK, small_length(i), event->immediate);
 	client->next++;
 }
 
-static void take_mixed(void)
+static void take_mixed(struct client *client, const omx_put_event_t *event, uint64_t i)
+{
+	CHECK(client->next == options.count, "event %llu comes before %llu",
+	      (unsigned long long)i, (unsigned long long)client->next);
+	CHECK(i < MIXED && !client->seen[i], "event %llu", (unsigned long long)i);
+	client->seen[i] = true;
+	EQUAL(event->length, mixed_length(i));
+	verify(client->memory + small_size() + i * ROOM, mixed_length(i), event->immediate);
+}
+
+static void take_event(void)
 {
 	omx_put_event_t event = next_event();
 	struct client *client = client_of(&event);
-	uint64_t i = (uint32_t)event.immediate - options.count;
+	uint64_t i = (uint32_t)event.immediate;
 
-	CHECK(i < MIXED && !client->seen[i], "event %llu", (unsigned long long)i);
-	client->seen[i] = true;
-	EQUAL(event.length, mixed_length(i));
-	verify(client->memory + small_size() + i * ROOM, mixed_length(i), event.immediate);
+	if (i < options.count)
+		take_small(client, &event, i);
+	else
+		take_mixed(client, &event, i - options.count);
 }
 
 /* From here on the puts of the client fail, with its last event still to be taken. */
@@ -174,10 +179,8 @@ static void run_server(void)
 		send_sync(ep, clients[i].addr, NULL, 0, BEGIN);
 	sleep_ms(1000 * options.seconds);
 	start = now();
-	for (i = 0; i < n * options.count; i++)
-		take_small();
-	for (i = 0; i < n * MIXED; i++)
-		take_mixed();
+	for (i = 0; i < n * (options.count + MIXED); i++)
+		take_event();
 	expect_no_event();
 	printf("one_events: %llu events in %.3f s after the pause\n",
 	       (unsigned long long)(n * (options.count + MIXED)), now() - start);

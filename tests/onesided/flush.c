@@ -66,7 +66,7 @@ static void serve_late(omx_endpoint_t second)
 
 	watch(faults, late, PAGE);
 	window = export_memory(second, late, PAGE);
-	send_key(ep, peer, window);
+	send_key_of(second, window, ep, peer);
 	receive(ep, NULL, 0, SUPPLY);
 	supply_zeros(faults, late, PAGE);
 	receive(ep, NULL, 0, FLUSHED);
@@ -93,7 +93,7 @@ static void run_server(void)
 	for (t = 0; t < TARGETS; t++) {
 		memory[t] = map_anonymous(NULL, SIZE);
 		windows[t] = export_memory(eps[t], memory[t], SIZE);
-		send_key(ep, peer, windows[t]);
+		send_key_of(eps[t], windows[t], ep, peer);
 	}
 	for (round = 0; round < options.count; round++) {
 		receive(ep, NULL, 0, FLUSHED);

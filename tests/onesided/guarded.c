@@ -5,6 +5,7 @@
  * must have counted refusals of each kind, and the windows must end at once although
  * the transfers that one_forged has begun never do.
  */
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 static omx_endpoint_t ep;
 
+/* Keys are in the order of the cable. */
 static void print_key(omx_window_t window)
 {
 	uint32_t words[4];
@@ -23,7 +25,8 @@ static void print_key(omx_window_t window)
 
 	MUST(omx_window_key(ep, window, &key));
 	memcpy(words, &key, sizeof(words));
-	printf(" %x %x %x %x", words[0], words[1], words[2], words[3]);
+	printf(" %x %x %x %x", ntohl(words[0]), ntohl(words[1]), ntohl(words[2]),
+	       ntohl(words[3]));
 }
 
 static void block_signal(void)
