@@ -6,7 +6,9 @@
  * (the program is stopped, or its processor belongs to a real-time thread).
  * pager_watch_work(), in process context, therefore gives work that has waited for
  * PATIENCE to a worker of the kernel, after one to two seconds.  It does not if
- * all OMX_PAGERS_MAX threads are busy, since they are running then.
+ * all OMX_PAGERS_MAX threads are busy, since they are running then.  From that
+ * moment on, until a thread runs again, workers get all work at once: each page of
+ * a program that is stopped would take as long otherwise.
  */
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -47,7 +49,7 @@ void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 {
 	spin_lock_bh(&pager->lock);
 	work->pager = pager;
-	if (pager->attendant) {
+	if (pager->attendant && !pager->stalled) {
 		work->queued = jiffies;
 		list_add_tail(&work->node, &pager->pending);
 		wake_up(&pager->wait);
@@ -69,6 +71,7 @@ static void pager_give_to_workers(struct omx_pager *pager, unsigned long age)
 			break;
 		list_del(&work->node);
 		omx_pager_worker_queue(work);
+		pager->stalled = true;
 	}
 }
 
@@ -100,6 +103,9 @@ static void pager_watch_work(struct work_struct *work)
 	/* If all the threads that may exist are at work, wait for one of them. */
 	if (pager->threads - pager->idle < OMX_PAGERS_MAX)
 		pager_give_to_workers(pager, PATIENCE);
+	/* A thread that was only late has nothing to do, but is to say that it runs. */
+	if (pager->stalled)
+		wake_up(&pager->wait);
 	if (!list_empty(&pager->pending) || !list_empty(&pager->workers))
 		omx_pager_watch(pager);
 	spin_unlock_bh(&pager->lock);

@@ -69,6 +69,7 @@ struct omx_pager {
 	spinlock_t lock;		/* everything below; BH off, see LOCKING */
 	const void *attendant;		/* the file in which threads serve it, or NULL */
 	bool closed;			/* nothing is paged in any more; set once */
+	bool stalled;			/* no thread took work in time, and none has run since */
 	unsigned int threads;		/* inside omx_pager_serve() ... */
 	unsigned int idle;		/* ... and waiting for work */
 	unsigned int wanted;		/* threads that there will be when all have come */

@@ -59,6 +59,7 @@ static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool g
 
 	*taken = NULL;
 	spin_lock_bh(&pager->lock);
+	pager->stalled = false;
 	if (pager->attendant != attendant) {
 		error = -ESHUTDOWN;
 	} else if (list_empty(&pager->pending)) {
@@ -79,7 +80,7 @@ static long pager_wait_and_dequeue(struct omx_pager *pager, const void *attendan
 				   bool grow, struct omx_pager_work **work)
 {
 	long error = wait_event_interruptible_exclusive(pager->wait,
-			!list_empty_careful(&pager->pending) ||
+			!list_empty_careful(&pager->pending) || READ_ONCE(pager->stalled) ||
 			READ_ONCE(pager->attendant) != attendant);
 
 	if (error)
