@@ -28,9 +28,9 @@ uint64_t traffic_successes;
 static size_t draw_length(void)
 {
 	switch (random_below(&chance_of, 6)) {
-	case 0: return random_below(&chance_of, 33);
-	case 1: case 2: return random_below(&chance_of, 1000);
-	case 3: return random_below(&chance_of, 60000);
+	case 0: return 1 + random_below(&chance_of, 32);
+	case 1: case 2: return 1 + random_below(&chance_of, 1000);
+	case 3: return 1 + random_below(&chance_of, 60000);
 	case 4: return 65537 + random_below(&chance_of, LONG);
 	default: return 8;
 	}
@@ -95,8 +95,9 @@ static void end_access(omx_endpoint_t ep, struct access *access)
 	if (code == OMX_SUCCESS) {
 		traffic_successes++;
 		CHECK(!is_small(access) || access->number < failed_number,
-		      "access %llu succeeds after %llu failed", (unsigned long long)access->number,
-		      (unsigned long long)failed_number);
+		      "access %llu, %zu bytes, succeeds after %llu failed: %s",
+		      (unsigned long long)access->number, access->length,
+		      (unsigned long long)failed_number, omx_strerror(failure));
 		if (access->kind == GET)
 			check_bytes(access);
 	} else {

@@ -16,7 +16,7 @@
 /*
  * Accesses the window until the first failure, or for this long, and waits for the
  * end of what is under way.  Gets must bring one of the contents above, and no small
- * access succeeds that was posted after one that failed with the window.  Returns how
+ * access succeeds that was posted after a small one that failed.  Returns how
  * the first one failed, or SUCCESS.
  */
 omx_return_t traffic_run(const struct remote *remote, double seconds);
