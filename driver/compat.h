@@ -72,13 +72,6 @@ static inline void omx_hrtimer_setup(struct hrtimer *timer,
 #define omx_system_wq		system_percpu_wq
 #endif
 
-/* crypto_memneq() got a header of its own, stable kernels included. */
-#if __has_include(<crypto/utils.h>)
-#include <crypto/utils.h>
-#else
-#include <crypto/algapi.h>
-#endif
-
 /* What these are asked has become a bool since. */
 #define omx_young_t	typeof(((struct mmu_notifier_ops *)NULL)->test_young(NULL, NULL, 0))
 
