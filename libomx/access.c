@@ -157,8 +157,8 @@ static int access_request(struct omx__request *req)
 }
 
 /*
- * EINVAL: the driver sees without the peer's help that there can be no such window
- * or word.  That is how the access ends, as if the peer had said so.
+ * EINVAL: the driver sees without the peer's help that no window has such a range.
+ * That is how the access ends, as if the peer had said so.
  */
 int omx__access_submit(struct omx__request *req)
 {
