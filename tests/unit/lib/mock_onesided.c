@@ -382,14 +382,12 @@ int mock_do_atomic(struct file *file, struct omx_ioc_atomic *atomic)
 	assert(atomic->operation < OMX_OPERATIONS);
 	assert((atomic->size == 4 || atomic->size == 8) && !atomic->reserved[0] &&
 	       !atomic->reserved[1]);
-	if (atomic->offset % atomic->size)
-		return -EINVAL;
 	channel = channel_of_access(file, atomic->channel, atomic->cookie, &err);
 	if (!channel)
 		return err;
 	event.status = (uint8_t)find_window(file, channel, &atomic->key, OMX_WINDOW_ATOMIC,
 					    atomic->offset, atomic->size, &window);
-	if (!event.status && (window->start + atomic->offset) % atomic->size)
+	if (!event.status && (atomic->offset | (window->start + atomic->offset)) % atomic->size)
 		event.status = OMX_STATUS_BAD_RANGE;
 	if (!event.status) {
 		before = change_word(window, atomic);
