@@ -15,13 +15,19 @@ static void found_fault(struct check *check, struct fault fault)
 		check->first = fault;
 }
 
-void check_status(struct check *check, const omx_status_t *status,
+void check_length(struct check *check, const omx_status_t *status,
 		  uint64_t length, uint64_t number)
 {
 	if (status->xfer_length != length || status->msg_length != length)
 		found_fault(check, (struct fault){
 			.kind = FAULT_LENGTH, .length = length, .number = number,
 			.expected = length, .found = status->xfer_length });
+}
+
+void check_status(struct check *check, const omx_status_t *status,
+		  uint64_t length, uint64_t number)
+{
+	check_length(check, status, length, number);
 	if (match_number(status->match_info) != number)
 		found_fault(check, (struct fault){
 			.kind = FAULT_ORDER, .length = length, .number = number,
@@ -57,6 +63,14 @@ void check_data(struct check *check, const void *buffer, uint64_t length,
 		.kind = FAULT_GUARD, .length = length, .number = number });
 }
 
+void check_word(struct check *check, uint64_t expected, uint64_t found, uint64_t number)
+{
+	if (found != expected)
+		found_fault(check, (struct fault){
+			.kind = FAULT_WORD, .length = sizeof(found), .number = number,
+			.expected = expected, .found = found });
+}
+
 /* All formats print the same three values: expected, found, offset. */
 static const char *describe_fault(uint64_t kind)
 {
@@ -70,6 +84,8 @@ static const char *describe_fault(uint64_t kind)
 	case FAULT_GUARD:
 		return "byte 0x%02" PRIx64 " became 0x%02" PRIx64 " at offset %" PRIu64
 		       " behind the buffer";
+	case FAULT_WORD:
+		return "the word should be %" PRIu64 ", it is %" PRIu64;
 	default:
 		return "fault %" PRIu64 " %" PRIu64 " %" PRIu64;
 	}

@@ -20,6 +20,7 @@ enum fault_kind {
 	FAULT_ORDER,		/* expected, found: message numbers */
 	FAULT_DATA,		/* expected, found: the byte at offset */
 	FAULT_GUARD,		/* the byte at offset, behind the buffer */
+	FAULT_WORD,		/* what an atomic access has found, or the round left */
 };
 
 struct fault {
@@ -37,7 +38,9 @@ struct check {
 	struct fault first;
 };
 
-/* Records that the status has another length or number than expected. */
+/* Each records that the status has another length, or number, than expected. */
+void check_length(struct check *check, const omx_status_t *status,
+		  uint64_t length, uint64_t number);
 void check_status(struct check *check, const omx_status_t *status,
 		  uint64_t length, uint64_t number);
 
@@ -45,6 +48,9 @@ void check_status(struct check *check, const omx_status_t *status,
 void check_prepare(void *buffer, uint64_t length);
 void check_data(struct check *check, const void *buffer, uint64_t length,
 		uint64_t number, uint64_t seed);
+
+/* A word that should be `expected`. */
+void check_word(struct check *check, uint64_t expected, uint64_t found, uint64_t number);
 
 /* "WHERE: message 3 of 4096 bytes: ..." on standard error, if there is a fault. */
 void check_print(const struct check *check, const char *where);

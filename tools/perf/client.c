@@ -28,6 +28,7 @@ static int say_hello(struct session *session)
 		.type = CONTROL_HELLO,
 		.tag = session->tag,
 		.mode = session->mode,
+		.access = session->access,
 		.synchronous = session->synchronous,
 		.verify = session->verify,
 	};
@@ -155,7 +156,7 @@ static void client_print_start(const struct link *link, const struct settings *s
 		link->endpoint, link->name, link->ifname);
 	fprintf(out, "Starting sender to '%s' endpoint %" PRIu32 ", %s%s%s%s...\n",
 		settings->host, settings->remote_endpoint,
-		perf_mode_names[settings->mode],
+		perf_mode_name(settings->access, settings->mode),
 		settings->synchronous ? ", synchronous" : "",
 		settings->verify ? ", verified" : "",
 		settings->poll ? ", polling" : "");
@@ -169,6 +170,7 @@ int client_run(struct link *link, const struct settings *settings)
 		.client = true,
 		.tag = new_tag(),
 		.mode = settings->mode,
+		.access = settings->access,
 		.synchronous = settings->synchronous,
 		.verify = settings->verify,
 		.aligned = settings->aligned,

@@ -206,6 +206,36 @@ int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_
 	return ret == OMX_SUCCESS ? 0 : break_off(link, "receive", ret);
 }
 
+int link_put(struct link *link, const void *buffer, size_t length, const struct remote *remote,
+	     void *context, omx_request_t *request)
+{
+	omx_return_t ret;
+
+	ret = omx_iput(link->ep, buffer, length, link->peer, remote->key, remote->offset,
+		       context, request);
+	return ret == OMX_SUCCESS ? 0 : break_off(link, "put", ret);
+}
+
+int link_get(struct link *link, void *buffer, size_t length, const struct remote *remote,
+	     void *context, omx_request_t *request)
+{
+	omx_return_t ret;
+
+	ret = omx_iget(link->ep, buffer, length, link->peer, remote->key, remote->offset,
+		       context, request);
+	return ret == OMX_SUCCESS ? 0 : break_off(link, "get", ret);
+}
+
+int link_cas(struct link *link, uint64_t compare, uint64_t swap, uint64_t *before,
+	     const struct remote *remote, void *context, omx_request_t *request)
+{
+	omx_return_t ret;
+
+	ret = omx_iatomic(link->ep, OMX_ATOMIC_COMPARE_SWAP, sizeof(swap), link->peer,
+			  remote->key, remote->offset, swap, compare, before, context, request);
+	return ret == OMX_SUCCESS ? 0 : break_off(link, "compare and swap", ret);
+}
+
 /* After a wait or test without a completion: whether to try again. */
 static int link_stay(struct link *link)
 {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "omx.h"
 #include "open-mx.h"
 #include "watchdog.h"
 
@@ -48,6 +49,20 @@ int link_send(struct link *link, void *buffer, size_t length, uint64_t match_inf
 	      bool synchronous, void *context, omx_request_t *request);
 int link_receive(struct link *link, void *buffer, size_t length, uint64_t match_info,
 		 uint64_t match_mask, void *context, omx_request_t *request);
+
+/* Where in a window of the peer. */
+struct remote {
+	omx_key_t key;
+	uint64_t offset;
+};
+
+int link_put(struct link *link, const void *buffer, size_t length, const struct remote *remote,
+	     void *context, omx_request_t *request);
+int link_get(struct link *link, void *buffer, size_t length, const struct remote *remote,
+	     void *context, omx_request_t *request);
+/* Compares and swaps a word of 8 bytes; `before` is what it was. */
+int link_cas(struct link *link, uint64_t compare, uint64_t swap, uint64_t *before,
+	     const struct remote *remote, void *context, omx_request_t *request);
 
 /* Waits until the request, or any request, completes without an error. */
 int link_wait(struct link *link, omx_request_t *request, omx_status_t *status);

@@ -77,6 +77,8 @@ uint64_t plan_warmup(const struct settings *settings, uint64_t length)
 
 uint64_t plan_window(const struct settings *settings, uint64_t length)
 {
+	if (settings->access && settings->mode == PERF_PINGPONG)
+		return 1;
 	if (settings->window != AUTOMATIC)
 		return settings->window;
 	return plan_fit(BYTES_PER_WINDOW, length, WINDOW_MIN, WINDOW_MAX);

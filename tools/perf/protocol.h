@@ -6,7 +6,8 @@
  *         <- WELCOME
  *   ROUND ->           so many messages of this length      (per length: twice,
  *         <- READY     receives are posted                   warm-up first)
- *        data
+ *        data          or accesses to the window whose key READY has brought,
+ *   PLAYED ->          and at their end this
  *         <- RESULT    all is here; so many faults
  *   BYE ->
  *
@@ -21,7 +22,7 @@
 
 struct link;
 
-#define PROTOCOL_VERSION 1
+#define PROTOCOL_VERSION 2
 
 enum message_kind {
 	KIND_HELLO = 1,		/* for whoever serves: tag 0 */
@@ -52,6 +53,7 @@ enum control_type {
 	CONTROL_READY,
 	CONTROL_RESULT,
 	CONTROL_BYE,
+	CONTROL_PLAYED,		/* accesses: all have been performed */
 };
 
 struct control {
@@ -60,12 +62,15 @@ struct control {
 	/* HELLO */
 	uint64_t tag;
 	uint64_t mode;
+	uint64_t access;
 	uint64_t synchronous;
 	uint64_t verify;
 	/* ROUND */
 	uint64_t length;
 	uint64_t count;
 	uint64_t window;
+	/* READY, of accesses: the bytes of the key in network order */
+	uint64_t key[2];
 	/* RESULT */
 	struct check check;
 };

@@ -10,7 +10,7 @@ static void start_json(struct report *report, const struct link *link)
 	const struct settings *settings = report->settings;
 
 	report->json = json_new_object();
-	json_add_string(report->json, "mode", perf_mode_names[settings->mode]);
+	json_add_string(report->json, "mode", perf_mode_name(settings->access, settings->mode));
 	json_add_bool(report->json, "verify", settings->verify);
 	json_add_bool(report->json, "synchronous", settings->synchronous);
 	json_add_bool(report->json, "poll", settings->poll);
@@ -31,10 +31,16 @@ void report_start(struct report *report, const struct settings *settings,
 		start_json(report, link);
 }
 
+/* Of a message, half a round trip; of an access, all of it. */
+static double time_us(const struct settings *settings, double ns)
+{
+	return settings->access ? ns / 1e3 : ns / 2e3;
+}
+
 static double one_way_us(const struct settings *settings, const struct result *result)
 {
 	if (settings->mode == PERF_PINGPONG)
-		return result->times.median / 2e3;
+		return time_us(settings, result->times.median);
 	return result->duration / 1e3 / result->iterations;
 }
 
@@ -57,7 +63,8 @@ static void report_add_row(const struct report *report, const struct result *res
 		rate * 1e6 / (1 << 20));
 	if (report->settings->mode == PERF_PINGPONG)
 		fprintf(report->table, "   min %10.3f  p99 %10.3f",
-			result->times.min / 2e3, result->times.p99 / 2e3);
+			time_us(report->settings, result->times.min),
+			time_us(report->settings, result->times.p99));
 	fprintf(report->table, "  %6" PRIu64 " times\n", result->iterations);
 	fflush(report->table);
 }
@@ -74,10 +81,10 @@ static void add_json(const struct report *report, const struct result *result)
 	json_add_number(object, "mb_per_s", report_throughput(settings, result));
 	json_add_number(object, "seconds", result->duration / 1e9);
 	if (settings->mode == PERF_PINGPONG) {
-		json_add_number(object, "min_us", result->times.min / 2e3);
-		json_add_number(object, "mean_us", result->times.mean / 2e3);
-		json_add_number(object, "p99_us", result->times.p99 / 2e3);
-		json_add_number(object, "max_us", result->times.max / 2e3);
+		json_add_number(object, "min_us", time_us(settings, result->times.min));
+		json_add_number(object, "mean_us", time_us(settings, result->times.mean));
+		json_add_number(object, "p99_us", time_us(settings, result->times.p99));
+		json_add_number(object, "max_us", time_us(settings, result->times.max));
 	} else {
 		json_add_u64(object, "window", result->window);
 	}

@@ -36,7 +36,8 @@ static int wait_for_hello(struct link *link, struct control *hello)
 
 static int answer_hello(struct link *link, const struct control *hello)
 {
-	bool known = hello->version == PROTOCOL_VERSION && hello->mode < PERF_MODES;
+	bool known = hello->version == PROTOCOL_VERSION && hello->mode < PERF_MODES &&
+		     hello->access < PERF_ACCESSES;
 	struct control control = {
 		.type = known ? CONTROL_WELCOME : CONTROL_REFUSED,
 	};
@@ -58,7 +59,8 @@ static int server_play_round(struct session *session, const struct control *cont
 		.window = control->window,
 	};
 
-	if (control->type != CONTROL_ROUND || !round.window || round.count > COUNT_MAX) {
+	if (control->type != CONTROL_ROUND || !round.window || round.count > COUNT_MAX ||
+	    (session->access && round.window > COUNT_MAX)) {
 		warnx("the client said something that makes no sense here");
 		return -1;
 	}
@@ -95,10 +97,11 @@ static int serve_one(struct link *link, const struct settings *settings)
 		return -1;
 	session.tag = hello.tag;
 	session.mode = hello.mode;
+	session.access = hello.access;
 	session.synchronous = hello.synchronous;
 	session.verify = hello.verify;
 	if (settings->verbose)
-		printf("A client: %s%s\n", perf_mode_names[session.mode],
+		printf("A client: %s%s\n", perf_mode_name(session.access, session.mode),
 		       session.verify ? ", verified" : "");
 	ret = play_rounds(&session, settings->verbose);
 	session_free(&session);

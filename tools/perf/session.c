@@ -8,7 +8,8 @@
 #include "protocol.h"
 #include "session.h"
 
-#define ALIGNMENT 65536
+#define ALIGNMENT	65536
+#define ACCESS_COST	4096	/* an access may take as long as so many bytes */
 
 static char *session_allocate(const struct session *session, size_t size)
 {
@@ -35,14 +36,22 @@ static void free_buffers(struct session *session)
 	session->buffer_size = 0;
 }
 
-/* Streams that verify have a buffer per outstanding message, others share one. */
+/* Those that verify have a buffer per outstanding message, others share one. */
+static uint64_t count_buffers(const struct session *session, const struct round *round)
+{
+	if (!session->verify)
+		return 1;
+	if (session->access)
+		return round->window + 1;
+	return session->mode == PERF_PINGPONG ? 1 : round->window;
+}
+
 static int reserve_buffers(struct session *session, const struct round *round)
 {
 	size_t size;
 
 	if (__builtin_add_overflow(round->length, GUARD_LENGTH, &size) ||
-	    (session->verify && session->mode != PERF_PINGPONG &&
-	     __builtin_mul_overflow(size, round->window, &size))) {
+	    __builtin_mul_overflow(size, count_buffers(session, round), &size)) {
 		warnx("messages of that length do not fit into memory");
 		return -1;
 	}
@@ -76,13 +85,19 @@ void session_fill(struct session *session, void *buffer, uint64_t length, uint64
 			     session_seed(session, session->client, length, number));
 }
 
+void session_check_data(struct session *session, bool by_client, const void *buffer,
+			uint64_t length, uint64_t number)
+{
+	check_data(&session->check, buffer, length, number,
+		   session_seed(session, by_client, length, number));
+}
+
 void session_check(struct session *session, const void *buffer, uint64_t length,
 		   uint64_t number, const omx_status_t *status)
 {
 	check_status(&session->check, status, length, number);
 	if (session->verify)
-		check_data(&session->check, buffer, length, number,
-			   session_seed(session, !session->client, length, number));
+		session_check_data(session, !session->client, buffer, length, number);
 }
 
 static uint64_t control_match(const struct session *session)
@@ -108,13 +123,36 @@ int round_begin(struct session *session, const struct round *round)
 		.length = round->length,
 		.count = round->count,
 		.window = round->window,
+		.key = { session->key[0], session->key[1] },
 	};
 
 	if (control_send(session->link, control_match(session), &control) < 0)
 		return -1;
 	if (!session->client)
 		return 0;
-	return expect_control(session, CONTROL_READY, &control);
+	if (expect_control(session, CONTROL_READY, &control) < 0)
+		return -1;
+	memcpy(session->key, control.key, sizeof(session->key));
+	return 0;
+}
+
+int round_tell_played(struct session *session)
+{
+	struct control control = { .type = CONTROL_PLAYED };
+
+	return control_send(session->link, control_match(session), &control);
+}
+
+/* The server sees nothing of the accesses: it cannot tell slow ones from none. */
+int round_await_played(struct session *session, const struct round *round)
+{
+	struct control control;
+	uint64_t bytes;
+
+	if (__builtin_mul_overflow(round->length + ACCESS_COST, round->count, &bytes))
+		bytes = UINT64_MAX;
+	link_expect(session->link, bytes);
+	return expect_control(session, CONTROL_PLAYED, &control);
 }
 
 int round_end(struct session *session)
@@ -140,6 +178,8 @@ int round_run(struct session *session, struct round *round)
 	link_expect(session->link, outstanding);
 	if (reserve_buffers(session, round) < 0)
 		return -1;
+	if (session->access)
+		return round_accesses(session, round);
 	if (session->mode == PERF_PINGPONG)
 		return round_pingpong(session, round);
 	return round_stream(session, round);

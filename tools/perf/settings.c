@@ -18,13 +18,25 @@ enum {
 	OPTION_WINDOW,
 	OPTION_TIMEOUT,
 	OPTION_SIZES,
+	OPTION_PUT,
+	OPTION_GET,
+	OPTION_CAS,
 };
 
-const char *const perf_mode_names[PERF_MODES] = {
-	[PERF_PINGPONG] = "ping-pong",
-	[PERF_UNIDIRECTIONAL] = "unidirectional",
-	[PERF_BIDIRECTIONAL] = "bidirectional",
-};
+#define CAS_LENGTH	8
+#define END_DEFAULT	((4u << 20) + 1)
+
+const char *perf_mode_name(enum perf_access access, enum perf_mode mode)
+{
+	static const char *const names[PERF_ACCESSES][PERF_MODES] = {
+		[ACCESS_NONE] = { "ping-pong", "unidirectional", "bidirectional" },
+		[ACCESS_PUT] = { "put", "put, unidirectional" },
+		[ACCESS_GET] = { "get", "get, unidirectional" },
+		[ACCESS_CAS] = { "compare-and-swap", "compare-and-swap, unidirectional" },
+	};
+
+	return names[access][mode];
+}
 
 static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "Both sides:", 1 },
@@ -43,7 +55,12 @@ static const struct argp_option argp_options[] = {
 	{ "dest", 'd', "HOST", 0, "Be the client of the server on this board, host "
 	  "or MAC address", 2 },
 	{ "remote-endpoint", 'r', "N", 0, "The server's endpoint (default 0)", 2 },
-	{ "unidirectional", 'U', NULL, 0, "Stream to the server instead of ping-pong", 2 },
+	{ "put", OPTION_PUT, NULL, 0, "Write to a window of the server instead of sending "
+	  "messages", 2 },
+	{ "get", OPTION_GET, NULL, 0, "Read from it", 2 },
+	{ "cas", OPTION_CAS, NULL, 0, "Compare and swap a word of 8 bytes in it", 2 },
+	{ "unidirectional", 'U', NULL, 0, "Stream to the server instead of ping-pong; "
+	  "accesses: have many outstanding instead of one", 2 },
 	{ "bidirectional", 'B', NULL, 0, "Stream in both directions at once", 2 },
 	{ "verify", OPTION_VERIFY, NULL, 0, "Both sides check every byte", 2 },
 	{ "synchronous", 'Y', NULL, 0, "Send with omx_issend", 2 },
@@ -180,6 +197,14 @@ static void set_mode(struct argp_state *state, struct settings *settings, enum p
 	settings->mode = mode;
 }
 
+static void set_access(struct argp_state *state, struct settings *settings,
+		       enum perf_access access)
+{
+	if (settings->access && settings->access != access)
+		argp_error(state, "--put, --get and --cas exclude each other");
+	settings->access = access;
+}
+
 static error_t settings_parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct settings *settings = state->input;
@@ -196,6 +221,15 @@ static error_t settings_parse_option(int key, char *argument, struct argp_state 
 		break;
 	case 'B':
 		set_mode(state, settings, PERF_BIDIRECTIONAL);
+		break;
+	case OPTION_PUT:
+		set_access(state, settings, ACCESS_PUT);
+		break;
+	case OPTION_GET:
+		set_access(state, settings, ACCESS_GET);
+		break;
+	case OPTION_CAS:
+		set_access(state, settings, ACCESS_CAS);
 		break;
 	case OPTION_VERIFY:
 		settings->verify = true;
@@ -226,7 +260,8 @@ static const struct argp argp = {
 	       "-d HOST on the other."
 	       "\vLengths may end in k, M, G or T (powers of 1024).  Times are one "
 	       "way: half a round trip in ping-pong, time per message in "
-	       "streams; MB/s are 1000000 bytes per second.",
+	       "streams; of accesses, from the call until they have been performed, "
+	       "or time per access with -U.  MB/s are 1000000 bytes per second.",
 	.children = common_options,
 };
 
@@ -243,21 +278,43 @@ static void open_json(struct settings *settings)
 		err(EXIT_FAILURE, "cannot write %s", settings->json);
 }
 
+static void check_access(const struct settings *settings)
+{
+	if (!settings->access)
+		return;
+	if (settings->mode == PERF_BIDIRECTIONAL || settings->synchronous)
+		errx(EX_USAGE, "--bidirectional and --synchronous are of messages");
+	if (settings->access == ACCESS_CAS &&
+	    (settings->sizes || settings->start || settings->end != END_DEFAULT))
+		errx(EX_USAGE, "--cas has one length, %u bytes", CAS_LENGTH);
+}
+
+/* A word has one length. */
+static void choose_lengths(struct settings *settings)
+{
+	if (settings->access != ACCESS_CAS)
+		return;
+	settings->start = CAS_LENGTH;
+	settings->end = CAS_LENGTH + 1;
+}
+
 void settings_parse(struct settings *settings, int argc, char **argv)
 {
 	*settings = (struct settings){
 		.endpoint = OMX_ANY_ENDPOINT,
 		.timeout = 30,
-		.end = (4u << 20) + 1,
+		.end = END_DEFAULT,
 		.multiplier = 2,
 		.iterations = AUTOMATIC,
 		.warmup = AUTOMATIC,
 		.window = AUTOMATIC,
 	};
 	options_parse(&argp, argc, argv, settings);
-	if (!settings->host && (settings->verify || settings->mode || settings->sizes ||
-				settings->json))
+	if (!settings->host && (settings->verify || settings->mode || settings->access ||
+				settings->sizes || settings->json))
 		errx(EX_USAGE, "what to measure is the client's to say: add -d HOST");
+	check_access(settings);
+	choose_lengths(settings);
 	if (settings->endpoint == OMX_ANY_ENDPOINT && !settings->host)
 		settings->endpoint = 0;
 	if (settings->json)

@@ -18,7 +18,17 @@ enum perf_mode {
 	PERF_MODES
 };
 
-extern const char *const perf_mode_names[PERF_MODES];
+/* What is measured: messages, in one of these modes, or accesses, by the client only. */
+enum perf_access {
+	ACCESS_NONE,
+	ACCESS_PUT,
+	ACCESS_GET,
+	ACCESS_CAS,
+	PERF_ACCESSES
+};
+
+/* "ping-pong", "put", "put, unidirectional" */
+const char *perf_mode_name(enum perf_access access, enum perf_mode mode);
 
 #define AUTOMATIC UINT64_MAX
 
@@ -36,7 +46,8 @@ struct settings {
 	/* client */
 	const char *host;
 	uint32_t remote_endpoint;
-	enum perf_mode mode;
+	enum perf_mode mode;	/* accesses: PINGPONG is one at a time */
+	enum perf_access access;
 	bool synchronous;
 	bool verify;
 	uint64_t start, end, multiplier, increment;

@@ -7,6 +7,7 @@
 
 #include "expect.h"
 #include "fake_omx.h"
+#include "omx.h"
 #include "open-mx.h"
 
 #define ENDPOINTS 8
@@ -151,6 +152,124 @@ omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,
 	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
+
+/* ---- accesses ---- */
+
+struct omx__window {
+	char *address;
+	size_t length;
+	uint32_t rights;
+};
+
+omx_return_t omx_window_create(omx_endpoint_t ep, void *address, size_t length, uint32_t rights,
+			       const omx_endpoint_addr_t *peer, omx_window_t *window)
+{
+	EXPECT(ep && length && rights && peer);
+	*window = malloc(sizeof(**window));
+	EXPECT(*window);
+	**window = (struct omx__window){ address, length, rights };
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_window_key(omx_endpoint_t ep, omx_window_t window, omx_key_t *key)
+{
+	EXPECT(ep);
+	*key = (omx_key_t){ { (uintptr_t)window, 4711 } };
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_window_destroy(omx_endpoint_t ep, omx_window_t window)
+{
+	EXPECT(ep);
+	free(window);
+	return OMX_SUCCESS;
+}
+
+/* With the lock held. */
+static char *window_memory(omx_key_t key, uint32_t right, uint64_t offset, size_t length)
+{
+	const struct omx__window *window = (void *)(uintptr_t)key.opaque[0];
+
+	EXPECT(key.opaque[1] == 4711 && window->rights & right);
+	EXPECT(length <= window->length && offset <= window->length - length);
+	return window->address + offset;
+}
+
+/* A loss is an access that never ends. */
+static void end_access(struct omx__endpoint *ep, size_t length, bool lost, void *context,
+		       omx_request_t *request)
+{
+	*request = new_request(context, 0);
+	(*request)->status.msg_length = (*request)->status.xfer_length = length;
+	if (lost)
+		TAILQ_INSERT_TAIL(&ep->posted, *request, next);
+	else
+		complete(ep, *request);
+}
+
+static void copy_access(char *to, const char *from, size_t length)
+{
+	memcpy(to, from, length);
+	switch (next_fault(length, false)) {
+	case FAKE_FLIP_BIT:
+		to[length - 1] ^= 1;
+		break;
+	case FAKE_OVERRUN:
+		to[length] ^= 1;
+		break;
+	default:
+		break;
+	}
+}
+
+omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
+		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset, void *context,
+		      omx_request_t *request)
+{
+	bool lost;
+
+	pthread_mutex_lock(&lock);
+	EXPECT(endpoints[dest.opaque[0]]);
+	lost = next_fault(length, true) != FAKE_NO_FAULT;
+	copy_access(window_memory(key, OMX_WINDOW_RIGHT_PUT, offset, length), buffer, length);
+	end_access(ep, length, lost, context, request);
+	pthread_mutex_unlock(&lock);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length, omx_endpoint_addr_t dest,
+		      omx_key_t key, uint64_t offset, void *context, omx_request_t *request)
+{
+	pthread_mutex_lock(&lock);
+	EXPECT(endpoints[dest.opaque[0]]);
+	copy_access(buffer, window_memory(key, OMX_WINDOW_RIGHT_GET, offset, length), length);
+	end_access(ep, length, false, context, request);
+	pthread_mutex_unlock(&lock);
+	return OMX_SUCCESS;
+}
+
+omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t size,
+			 omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset,
+			 uint64_t operand, uint64_t compare, void *before, void *context,
+			 omx_request_t *request)
+{
+	uint64_t word;
+	char *memory;
+
+	EXPECT(operation == OMX_ATOMIC_COMPARE_SWAP && size == sizeof(word));
+	pthread_mutex_lock(&lock);
+	EXPECT(endpoints[dest.opaque[0]]);
+	memory = window_memory(key, OMX_WINDOW_RIGHT_ATOMIC, offset, size);
+	memcpy(&word, memory, size);
+	memcpy(before, &word, size);
+	if (word == compare && next_fault(size, false) == FAKE_NO_FAULT)
+		memcpy(memory, &operand, size);
+	end_access(ep, size, false, context, request);
+	pthread_mutex_unlock(&lock);
+	return OMX_SUCCESS;
+}
+
+/* ---- messages again ---- */
 
 omx_return_t omx_issend(omx_endpoint_t ep, void *buffer, size_t length,
 			omx_endpoint_addr_t dest, uint64_t match_info,

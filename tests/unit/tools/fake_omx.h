@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What omx_perf uses of open-mx.h, within one process: endpoints are found by
- * number, messages are copied at once.  Faults can be ordered.
+ * What omx_perf uses of open-mx.h and omx.h, within one process: endpoints are found
+ * by number, messages and accesses are copied at once.  Faults can be ordered.
  */
 #ifndef OMX_UNIT_TOOLS_FAKE_OMX_H
 #define OMX_UNIT_TOOLS_FAKE_OMX_H
@@ -16,7 +16,7 @@ enum fake_fault {
 	FAKE_LOSE,		/* the message never comes */
 };
 
-/* The fault befalls the n-th message (from 0) of this length from now on. */
+/* The fault befalls the n-th message or access (from 0) of this length from now on. */
 void fake_order(enum fake_fault fault, uint64_t length, unsigned int n);
 
 #endif

@@ -78,6 +78,41 @@ static void all_modes__verified(void)
 	expect_success(PLAY("--poll", "-y", "-N30", "-B", "--sizes=100"));
 }
 
+static void accesses__verified(void)
+{
+	expect_success(PLAY("--put", "--verify", "-N20"));
+	expect_success(PLAY("--get", "--verify", "-N20"));
+	expect_success(PLAY("--put", "--verify", "-N100", "-U", "-E65536", "--window=7"));
+	expect_success(PLAY("--get", "--verify", "-N100", "-U", "-E65536"));
+	expect_success(PLAY("--put", "-N3", "-W0", "--sizes=0,1,4k"));
+	expect_success(PLAY("--cas", "--verify", "-N30"));
+	expect_success(PLAY("--cas", "-U", "-N100"));
+}
+
+/*
+ * Faults of puts befall the put, the get that reads it back, or what the server looks
+ * at in the end; those of swaps make the next one fail, or the last count wrong.
+ */
+static void faults_of_accesses__are_found(void)
+{
+	static const enum fake_fault faults[] = { FAKE_FLIP_BIT, FAKE_OVERRUN };
+	unsigned int i, n;
+
+	for (n = 0; n < 10; n++) {
+		for (i = 0; i < 2; i++) {
+			fake_order(faults[i], 777, n);
+			EXPECT(PLAY("--put", "--verify", "-N10", "-W0", "--sizes=777").client < 0);
+			fake_order(faults[i], 777, n);
+			EXPECT(PLAY("--get", "--verify", "-N10", "-U", "-W0",
+				    "--sizes=777").client < 0);
+		}
+		fake_order(FAKE_FLIP_BIT, 8, n);
+		EXPECT(PLAY("--cas", "-N10", "-W0").client < 0);
+	}
+	fake_order(FAKE_LOSE, 777, 3);
+	EXPECT(PLAY("--put", "-N10", "--sizes=777").client < 0);
+}
+
 /* Each is found by the side that received it, and both end with an error. */
 static void faults__are_found(void)
 {
@@ -140,7 +175,9 @@ static void json__has_a_row_per_length(void)
 int main(void)
 {
 	all_modes__verified();
+	accesses__verified();
 	faults__are_found();
+	faults_of_accesses__are_found();
 	json__has_a_row_per_length();
 	silence__ends_both_sides();
 	no_server__is_said();
