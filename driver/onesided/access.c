@@ -10,6 +10,7 @@
  * An access belongs to whoever takes it out of its channel's list.  The ioctl does
  * not touch it any more once it is in the list: the channel may fail at once.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -85,8 +86,10 @@ static void access_leave(struct omx_endpoint *ep, struct omx_access *access, u8 
 	access_free(access);
 }
 
-static void access_finish(struct omx_endpoint *ep, struct omx_access *access, u8 status)
+void omx_access_finish(struct omx_access *access, u8 status)
 {
+	struct omx_endpoint *ep = access->ch->ep;
+
 	access_fill_event(access, status);
 	omx_endpoint_post(ep, access->completion);
 	access_leave(ep, access, status);
@@ -121,7 +124,7 @@ unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int m
 		access = channel_pop_access(ch);
 		if (!access)
 			break;
-		access_finish(ch->ep, access, status);
+		omx_access_finish(access, status);
 	}
 	return n;
 }
@@ -140,8 +143,7 @@ void omx_accesses_destroy(struct omx_endpoint *ep)
 
 /* ---- sending ---- */
 
-/* -ENOTCONN: the channel has ended; -EBUSY: too many accesses wait on it. */
-static int access_enlist(struct omx_access *access)
+int omx_access_enlist(struct omx_access *access, u32 most)
 {
 	struct omx_channel *ch = access->ch;
 	int error = 0;
@@ -149,7 +151,7 @@ static int access_enlist(struct omx_access *access)
 	spin_lock_bh(&ch->lock);
 	if (ch->dead) {
 		error = -ENOTCONN;
-	} else if (ch->access_count >= OMX_ACCESSES_MAX) {
+	} else if (ch->access_count >= most) {
 		error = -EBUSY;
 	} else {
 		omx_channel_wake_up(ch);
@@ -161,44 +163,65 @@ static int access_enlist(struct omx_access *access)
 	return error;
 }
 
-static int access_send(struct omx_access *access, const struct omx_access_order *order)
+static int access_prepare(struct omx_access *access, const struct omx_access_order *order,
+			  struct sk_buff_head *packets)
 {
-	struct omx_channel *ch = access->ch;
-	struct omx_table *table = &ch->ep->accesses;
-	struct sk_buff_head packets;
+	struct omx_table *table = &access->ch->ep->accesses;
 	int error;
-	u32 id;
 
 	error = omx_table_add(table, access, &access->id, GFP_KERNEL_ACCOUNT);
 	if (error)
 		return error == -ENOSPC ? -EBUSY : error;
-	id = access->id;
-	__skb_queue_head_init(&packets);
-	error = order->make_packets(access, order->ioc, &packets);
+	error = order->make_packets(access, order->ioc, packets);
+	if (error)
+		omx_table_remove(table, access->id);
+	return error;
+}
+
+struct omx_access *omx_access_make(struct omx_channel *ch, const struct omx_access_order *order,
+				   struct sk_buff_head *packets)
+{
+	struct omx_access *access = access_alloc(ch, order);
+	int error;
+
+	if (!access)
+		return ERR_PTR(-ENOMEM);
+	error = access_prepare(access, order, packets);
 	if (!error)
-		error = access_enlist(access);
+		return access;
+	__skb_queue_purge(packets);
+	access_discard(access);
+	return ERR_PTR(error);
+}
+
+void omx_access_unmake(struct omx_access *access)
+{
+	omx_table_remove(&access->ch->ep->accesses, access->id);
+	access_discard(access);
+}
+
+static long access_start(struct omx_channel *ch, const struct omx_access_order *order)
+{
+	struct sk_buff_head packets;
+	struct omx_access *access;
+	int error;
+	u32 id;
+
+	__skb_queue_head_init(&packets);
+	access = omx_access_make(ch, order, &packets);
+	if (IS_ERR(access))
+		return PTR_ERR(access);
+	id = access->id;
+	error = omx_access_enlist(access, OMX_ACCESSES_MAX);
 	if (error) {
 		__skb_queue_purge(&packets);
-		omx_table_remove(table, id);
+		omx_access_unmake(access);
 		return error;
 	}
 	trace_omx_access_send(ch, order->type, id, order->offset, order->length);
 	/* If the channel fails now, the completion says so. */
 	omx_channel_send(ch, &packets);
 	return 0;
-}
-
-static long access_start(struct omx_channel *ch, const struct omx_access_order *order)
-{
-	struct omx_access *access = access_alloc(ch, order);
-	int error;
-
-	if (!access)
-		return -ENOMEM;
-	error = access_send(access, order);
-	if (error)
-		access_discard(access);
-	return error;
 }
 
 long omx_access_run(struct omx_endpoint *ep, const struct omx_access_order *order)

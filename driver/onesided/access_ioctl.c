@@ -69,28 +69,35 @@ static int put_make_packets(const struct omx_access *access, const void *order,
 	return error;
 }
 
+int omx_access_order_put(struct omx_access_order *order, const struct omx_ioc_put *ioc)
+{
+	if (ioc->buffer.length > OMX_MEDIUM_MAX || ioc->flags & ~OMX_ACCESS_EVENT ||
+	    (ioc->immediate && !(ioc->flags & OMX_ACCESS_EVENT)) ||
+	    ioc->offset + ioc->buffer.length < ioc->offset)
+		return -EINVAL;
+	*order = (struct omx_access_order){
+		.ioc = ioc,
+		.make_packets = put_make_packets,
+		.offset = ioc->offset,
+		.length = ioc->buffer.length,
+		.cookie = ioc->cookie,
+		.channel = ioc->channel,
+		.bytes = ioc->buffer.length,
+		.type = OMX_WIRE_PUT,
+	};
+	return 0;
+}
+
 long omx_put(struct omx_endpoint *ep, void __user *arg)
 {
-	struct omx_ioc_put ioc;
 	struct omx_access_order order;
+	struct omx_ioc_put ioc;
+	int error;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.buffer.length > OMX_MEDIUM_MAX || ioc.flags & ~OMX_ACCESS_EVENT ||
-	    (ioc.immediate && !(ioc.flags & OMX_ACCESS_EVENT)) ||
-	    ioc.offset + ioc.buffer.length < ioc.offset)
-		return -EINVAL;
-	order = (struct omx_access_order){
-		.ioc = &ioc,
-		.make_packets = put_make_packets,
-		.offset = ioc.offset,
-		.length = ioc.buffer.length,
-		.cookie = ioc.cookie,
-		.channel = ioc.channel,
-		.bytes = ioc.buffer.length,
-		.type = OMX_WIRE_PUT,
-	};
-	return omx_access_run(ep, &order);
+	error = omx_access_order_put(&order, &ioc);
+	return error ? error : omx_access_run(ep, &order);
 }
 
 /* ---- GET ---- */
@@ -116,26 +123,33 @@ static int get_make_packets(const struct omx_access *access, const void *order,
 	return 0;
 }
 
+int omx_access_order_get(struct omx_access_order *order, const struct omx_ioc_get *ioc)
+{
+	if (ioc->flags & ~OMX_ACCESS_ANNOUNCE || ioc->offset + ioc->length < ioc->offset)
+		return -EINVAL;
+	*order = (struct omx_access_order){
+		.ioc = ioc,
+		.make_packets = get_make_packets,
+		.offset = ioc->offset,
+		.length = ioc->length,
+		.cookie = ioc->cookie,
+		.channel = ioc->channel,
+		.type = OMX_WIRE_GET,
+		.announced = ioc->flags & OMX_ACCESS_ANNOUNCE,
+	};
+	return 0;
+}
+
 long omx_get(struct omx_endpoint *ep, void __user *arg)
 {
-	struct omx_ioc_get ioc;
 	struct omx_access_order order;
+	struct omx_ioc_get ioc;
+	int error;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.flags & ~OMX_ACCESS_ANNOUNCE || ioc.offset + ioc.length < ioc.offset)
-		return -EINVAL;
-	order = (struct omx_access_order){
-		.ioc = &ioc,
-		.make_packets = get_make_packets,
-		.offset = ioc.offset,
-		.length = ioc.length,
-		.cookie = ioc.cookie,
-		.channel = ioc.channel,
-		.type = OMX_WIRE_GET,
-		.announced = ioc.flags & OMX_ACCESS_ANNOUNCE,
-	};
-	return omx_access_run(ep, &order);
+	error = omx_access_order_get(&order, &ioc);
+	return error ? error : omx_access_run(ep, &order);
 }
 
 /* ---- ATOMIC ---- */

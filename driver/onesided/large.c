@@ -31,15 +31,10 @@
 
 /* ---- the initiator of a put ---- */
 
-struct put_order {
-	struct omx_rndv_order order;	/* first */
-	struct omx_ioc_put_rndv ioc;
-};
-
 static struct sk_buff *put_make_packet(const struct omx_rndv *rndv,
 				       const struct omx_rndv_order *order)
 {
-	const struct put_order *put = container_of(order, struct put_order, order);
+	const struct omx_put_order *put = container_of(order, struct omx_put_order, order);
 	struct omx_wire_put_rndv *body;
 	struct sk_buff *skb;
 
@@ -63,20 +58,30 @@ static bool put_is_valid(const struct omx_ioc_put_rndv *ioc)
 	       ioc->offset + ioc->length >= ioc->offset;
 }
 
+int omx_put_order_init(struct omx_put_order *put)
+{
+	if (!put_is_valid(&put->ioc))
+		return -EINVAL;
+	put->order = (struct omx_rndv_order){
+		.ioc.length = put->ioc.length,
+		.ioc.cookie = put->ioc.cookie,
+		.ioc.address = put->ioc.address,
+		.ioc.channel = put->ioc.channel,
+		.ioc.region = put->ioc.region,
+		.make_packet = put_make_packet,
+	};
+	return 0;
+}
+
 long omx_put_rndv(struct omx_endpoint *ep, void __user *arg)
 {
-	struct put_order put = { .order.make_packet = put_make_packet };
+	struct omx_put_order put;
+	int error;
 
 	if (copy_from_user(&put.ioc, arg, sizeof(put.ioc)))
 		return -EFAULT;
-	if (!put_is_valid(&put.ioc))
-		return -EINVAL;
-	put.order.ioc.length = put.ioc.length;
-	put.order.ioc.cookie = put.ioc.cookie;
-	put.order.ioc.address = put.ioc.address;
-	put.order.ioc.channel = put.ioc.channel;
-	put.order.ioc.region = put.ioc.region;
-	return omx_rndv_announce(ep, &put.order);
+	error = omx_put_order_init(&put);
+	return error ? error : omx_rndv_announce(ep, &put.order);
 }
 
 /* ---- the target ---- */

@@ -81,30 +81,6 @@ static struct sk_buff *rndv_make_packet(const struct omx_rndv *rndv,
 	return skb;
 }
 
-static int rndv_start(struct omx_endpoint *ep, struct omx_rndv *rndv,
-		      const struct omx_rndv_order *order)
-{
-	struct omx_channel *ch = rndv->ch;
-	struct sk_buff *skb;
-	int error;
-
-	error = omx_table_add(&ep->rndvs, rndv, &rndv->id, GFP_KERNEL_ACCOUNT);
-	if (error)
-		return error == -ENOSPC ? -EBUSY : error;
-	skb = order->make_packet(rndv, order);
-	error = skb ? omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs) : -ENOMEM;
-	if (error) {
-		kfree_skb(skb);
-		omx_rndv_stop(rndv);
-		omx_table_remove(&ep->rndvs, rndv->id);
-	} else {
-		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
-		/* If the channel fails now, the completion says so. */
-		omx_channel_send_one(ch, skb);
-	}
-	return error;
-}
-
 static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 			   const struct omx_ioc_send_rndv *ioc)
 {
@@ -155,31 +131,75 @@ static struct omx_rndv *rndv_alloc_for_program(struct omx_channel *ch,
 	return NULL;
 }
 
-/* The rest of the work on a message that is on its way. */
-static void rndv_prepare_more(struct omx_region *region, u64 length)
+/* Gives the message a number. */
+static int rndv_publish(struct omx_rndv *rndv, const struct omx_rndv_order *order,
+			struct sk_buff **packet)
 {
-	if (region)
-		omx_region_prepare_more(region, length, OMX_REGION_READ);
+	struct omx_table *table = &rndv->ch->ep->rndvs;
+	int error;
+
+	error = omx_table_add(table, rndv, &rndv->id, GFP_KERNEL_ACCOUNT);
+	if (error)
+		return error == -ENOSPC ? -EBUSY : error;
+	*packet = order->make_packet(rndv, order);
+	if (*packet)
+		return 0;
+	omx_rndv_stop(rndv);
+	omx_table_remove(table, rndv->id);
+	return -ENOMEM;
 }
 
-static long rndv_send(struct omx_endpoint *ep, struct omx_channel *ch,
-		      const struct omx_rndv_order *order)
+struct omx_rndv *omx_rndv_make(struct omx_channel *ch, const struct omx_rndv_order *order,
+			       struct sk_buff **packet)
 {
 	struct omx_rndv *rndv = rndv_alloc_for_program(ch, &order->ioc);
-	long error;
+	int error;
 
 	if (!rndv)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	trace_omx_send_begin(ch, rndv->cookie, rndv->length);
-	error = rndv_get_region(ep, rndv, &order->ioc);
-	refcount_inc(&rndv->ref);	/* once started it may end */
+	error = rndv_get_region(ch->ep, rndv, &order->ioc);
 	if (!error)
-		error = rndv_start(ep, rndv, order);
-	if (!error) {
-		rndv_prepare_more(rndv->region, rndv->length);
+		error = rndv_publish(rndv, order, packet);
+	if (!error)
+		return rndv;
+	omx_completion_free(rndv->completion);
+	omx_rndv_put(rndv);
+	return ERR_PTR(error);
+}
+
+void omx_rndv_unmake(struct omx_rndv *rndv)
+{
+	omx_rndv_stop(rndv);
+	omx_table_remove(&rndv->ch->ep->rndvs, rndv->id);
+	omx_completion_free(rndv->completion);
+	omx_rndv_put(rndv);
+}
+
+void omx_rndv_prepare_more(struct omx_rndv *rndv)
+{
+	if (rndv->region)
+		omx_region_prepare_more(rndv->region, rndv->length, OMX_REGION_READ);
+}
+
+static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order)
+{
+	struct sk_buff *skb;
+	struct omx_rndv *rndv = omx_rndv_make(ch, order, &skb);
+	long error;
+
+	if (IS_ERR(rndv))
+		return PTR_ERR(rndv);
+	refcount_inc(&rndv->ref);	/* once in its channel it may end */
+	error = omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs);
+	if (error) {
+		kfree_skb(skb);
+		omx_rndv_unmake(rndv);
 	} else {
-		omx_completion_free(rndv->completion);
-		omx_rndv_put(rndv);
+		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
+		/* If the channel fails now, the completion says so. */
+		omx_channel_send_one(ch, skb);
+		omx_rndv_prepare_more(rndv);
 	}
 	omx_rndv_put(rndv);
 	return error;
@@ -197,7 +217,7 @@ long omx_rndv_announce(struct omx_endpoint *ep, const struct omx_rndv_order *ord
 	else if (!omx_channel_may_send(ch, 1))
 		error = -EAGAIN;
 	else
-		error = rndv_send(ep, ch, order);
+		error = rndv_send(ch, order);
 	omx_channel_put(ch);
 	return error;
 }

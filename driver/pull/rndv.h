@@ -69,6 +69,15 @@ struct omx_rndv {
 long omx_rndv_send(struct omx_endpoint *ep, void __user *arg);
 /* For ioctls of other files that announce a message. */
 long omx_rndv_announce(struct omx_endpoint *ep, const struct omx_rndv_order *order);
+/*
+ * In steps, for a message that is announced later: makes it and its packet, without
+ * its being in its channel's list, and the other way round.  ERR_PTR.
+ */
+struct omx_rndv *omx_rndv_make(struct omx_channel *ch, const struct omx_rndv_order *order,
+			       struct sk_buff **packet);
+void omx_rndv_unmake(struct omx_rndv *rndv);
+/* The rest of the work on a message that is on its way. */
+void omx_rndv_prepare_more(struct omx_rndv *rndv);
 /* The program uses the memory of its message for something else: no peer may pull it. */
 long omx_rndv_withdraw(struct omx_endpoint *ep, void __user *arg);
 /* No work of theirs uses the endpoint once a grace period has passed. */
