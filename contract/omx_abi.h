@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		5
+#define OMX_ABI_VERSION		6
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -58,6 +58,7 @@ enum omx_status {
 	OMX_STATUS_BAD_WINDOW,		/* the key is wrong, revoked or another peer's */
 	OMX_STATUS_BAD_RANGE,		/* not within the window, or not aligned */
 	OMX_STATUS_NO_RIGHT,		/* the window does not permit this access */
+	OMX_STATUS_TIMEOUT,		/* no key came in time for a conditional access */
 	OMX_STATUSES
 };
 
@@ -294,9 +295,15 @@ struct omx_ioc_region {
  */
 struct omx_ioc_withdraw {
 	__u64	cookie;
-	__u32	flags;			/* none yet: 0 */
-	__u32	reserved;
+	__u32	flags;			/* 0 or OMX_WITHDRAW_WHEN */
+	__u32	channel;		/* only with OMX_WITHDRAW_WHEN, else 0 */
 };
+
+/*
+ * Withdraws the conditional access of the PUT_WHEN or GET_WHEN with this cookie:
+ * it has no effect, and no event comes.  ENOENT: it has fired or ended already.
+ */
+#define OMX_WITHDRAW_WHEN	0x1
 
 /* ---- one-sided accesses ---- */
 
@@ -404,6 +411,62 @@ struct omx_ioc_atomic {
 };
 
 /*
+ * Conditional accesses.  The driver keeps them until the peer posts a key with the
+ * same tag (POST_KEY), which says where in which of the peer's windows the access is
+ * to take place; then it performs them as PUT, PUT_RNDV and GET without the
+ * program's help.  Access and key may come in either order.  Of several accesses
+ * with the same tag each key fires one, in the order in which they were posted.
+ *
+ * They end with the same events as those.  TIMEOUT: no key came in time; BAD_RANGE:
+ * the access is longer than the key permits.  EBUSY: OMX_WHENS_MAX conditional
+ * accesses of the channel have not ended, or the user's memory is used up.
+ */
+struct omx_ioc_put_when {
+	struct omx_buffer buffer;
+	__u64	tag;
+	__u64	immediate;		/* only with OMX_ACCESS_EVENT, else 0 */
+	__u64	cookie;
+	__u32	channel;
+	/*
+	 * 0: the data, at most OMX_MEDIUM_MAX bytes, is copied out of the buffer.
+	 * Otherwise it is pulled out of the first buffer.length bytes of this region;
+	 * buffer.address only of the implicit region, else 0, and no segments.
+	 */
+	__u32	region;
+	__u32	flags;			/* OMX_ACCESS_EVENT */
+	__u32	timeout_ms;		/* OMX_ANY: none */
+};
+
+struct omx_ioc_get_when {
+	__u64	tag;
+	__u64	length;
+	__u64	cookie;
+	__u32	channel;
+	__u32	flags;			/* OMX_ACCESS_ANNOUNCE, as GET */
+	__u32	timeout_ms;
+	__u32	reserved;
+};
+
+/*
+ * Posts the key of a window of ours, for `length` bytes at `offset` of it, to the
+ * peer of the channel.  Ends with OMX_EVENT_ACCESS_DONE when the peer's driver has
+ * taken the key; NO_MEMORY: it keeps OMX_KEYS_MAX of ours already, or its user's
+ * memory is used up.
+ */
+struct omx_ioc_post_key {
+	struct omx_key key;
+	__u64	offset;
+	__u64	length;
+	__u64	tag;
+	__u64	cookie;
+	__u32	channel;
+	__u32	reserved;
+};
+
+#define OMX_WHENS_MAX		256	/* of one channel */
+#define OMX_KEYS_MAX		256	/* of one peer, for which there is no access yet */
+
+/*
  * Pages in and translates memory that will be communicated.  A hint: the kernel
  * may reclaim the pages before they are used.  EFAULT: not all of the memory is
  * mapped, or not with the right for this access.
@@ -505,6 +568,9 @@ struct omx_ioc_pager {
 #define OMX_IOC_PUT_RNDV	_IOW(OMX_IOC_MAGIC, 0x34, struct omx_ioc_put_rndv)
 #define OMX_IOC_GET		_IOW(OMX_IOC_MAGIC, 0x35, struct omx_ioc_get)
 #define OMX_IOC_ATOMIC		_IOW(OMX_IOC_MAGIC, 0x36, struct omx_ioc_atomic)
+#define OMX_IOC_PUT_WHEN	_IOW(OMX_IOC_MAGIC, 0x37, struct omx_ioc_put_when)
+#define OMX_IOC_GET_WHEN	_IOW(OMX_IOC_MAGIC, 0x38, struct omx_ioc_get_when)
+#define OMX_IOC_POST_KEY	_IOW(OMX_IOC_MAGIC, 0x39, struct omx_ioc_post_key)
 
 /* ---- mapped memory -------------------------------------------------------- */
 
@@ -561,7 +627,7 @@ enum omx_event_type {
 	OMX_EVENT_CHANNEL_DEAD,	/* status; nothing more arrives on it or leaves by it */
 	OMX_EVENT_BOARD,	/* up, down, other MTU: see kboard_flags; removed: status */
 	/*
-	 * PUT, GET or ATOMIC: status, cookie, length.  GET: the bytes are in or behind
+	 * PUT, GET, ATOMIC, POST_KEY: status, cookie, length.  GET: the bytes are in or behind
 	 * the event as those of RECV, or remote_message is there to be pulled; ATOMIC:
 	 * the first 8 bytes of data are the word before, in the host's byte order.
 	 */

@@ -39,7 +39,8 @@ enum omx_wire_type {
 	OMX_WIRE_PUT_RNDV,	/* sequenced: pull this into your window */
 	OMX_WIRE_GET,		/* sequenced: send me these bytes of your window */
 	OMX_WIRE_ATOMIC,	/* sequenced: change a word of your window */
-	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how a PUT, GET or ATOMIC ended */
+	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how one of PUT, GET, ATOMIC, POST_KEY ended */
+	OMX_WIRE_POST_KEY,	/* sequenced: this window is there for your access */
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
@@ -245,6 +246,20 @@ struct omx_wire_access_response {
 	/* the bytes of a GET */
 } __packed;
 
+/*
+ * Whoever owns the window sends this.  It fires the first conditional access of the
+ * receiver with this tag, or is kept until there is one.
+ */
+struct omx_wire_post_key {
+	struct omx_wire_sequence sequence;
+	struct omx_wire_key key;
+	__be64	offset;		/* of the bytes in the window that are for the access */
+	__be64	length;
+	__be64	tag;
+	__be32	access;		/* comes back in the response */
+	__u8	reserved[4];
+} __packed;
+
 #define OMX_WIRE_GET_MAX	4096	/* bytes in a response */
 
 static_assert(sizeof(struct omx_wire_head) == 16);
@@ -268,6 +283,7 @@ static_assert(sizeof(struct omx_wire_put_rndv) == 64);
 static_assert(sizeof(struct omx_wire_get) == 56);
 static_assert(sizeof(struct omx_wire_atomic) == 64);
 static_assert(sizeof(struct omx_wire_access_response) == 32);
+static_assert(sizeof(struct omx_wire_post_key) == 64);
 
 /*
  * Judges a frame: data points to struct omx_wire_head, linear bytes of it

@@ -164,6 +164,7 @@ omx_return_t omx__error_from_status(unsigned int status)
 		[OMX_STATUS_BAD_WINDOW] = OMX_REMOTE_RDMA_WINDOW_BAD_ID,
 		[OMX_STATUS_BAD_RANGE] = OMX_MESSAGE_ABORTED,
 		[OMX_STATUS_NO_RIGHT] = OMX_MESSAGE_ABORTED,
+		[OMX_STATUS_TIMEOUT] = OMX_TIMEOUT,
 	};
 
 	return status < OMX_STATUSES ? codes[status] : OMX_BAD_ERROR;

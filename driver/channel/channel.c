@@ -112,6 +112,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
 	INIT_LIST_HEAD(&ch->accesses);
+	omx_when_queue_init(&ch->whens);
 	omx_access_queue_init(&ch->access_queue);
 	INIT_WORK(&ch->end, omx_channel_end_work);
 	omx_completion_init(&ch->space_completion, OMX_EVENT_SEND_SPACE);

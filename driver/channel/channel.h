@@ -25,6 +25,7 @@
 #include "endpoint/ring.h"
 #include "net/frame.h"
 #include "onesided/access_queue.h"
+#include "onesided/when.h"
 
 struct omx_endpoint;
 struct omx_quota;
@@ -90,6 +91,7 @@ struct omx_channel {
 	struct list_head pulls;
 	struct list_head accesses;	/* to the peer's windows, waiting for their response */
 	u32 access_count;		/* in that list */
+	struct omx_when_queue whens;	/* conditional ones, and keys of the peer for them */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
 	u32 pull_rtt_min;

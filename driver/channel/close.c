@@ -28,6 +28,7 @@
 #include "net/transmit.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
+#include "onesided/when.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
 
@@ -76,6 +77,7 @@ static bool channel_end_some(struct omx_channel *ch, u8 status)
 
 	n += omx_pulls_fail(ch, status, END_AT_ONCE - n);
 	n += omx_accesses_fail(ch, status, END_AT_ONCE - n);
+	n += omx_whens_fail(ch, status, END_AT_ONCE - n);
 	return n < END_AT_ONCE;
 }
 
@@ -136,6 +138,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	omx_budget_uncharge(&ch->ep->budget, charged);
 	omx_partial_drop(&ch->partial);
 	omx_access_queue_drop(ch, packets);
+	omx_keys_drop(ch);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
 		ch->window_closed = false;

@@ -21,8 +21,11 @@
 #include "net/transmit.h"
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
-/* ... and of responses to OMX_ACCESSES_MAX accesses, which come on top of that. */
-#define RESPONSES_MAX	(4 * 1024 * 1024)
+/*
+ * ... and of responses to OMX_ACCESSES_MAX accesses and to OMX_WHENS_MAX that have fired,
+ * which come on top of that.
+ */
+#define RESPONSES_MAX	(8 * 1024 * 1024)
 
 /* ---- how much may be queued ---- */
 

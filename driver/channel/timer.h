@@ -16,7 +16,8 @@
 static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
 {
 	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) ||
-	       !list_empty(&ch->accesses) || omx_channel_is_owed(ch);
+	       !list_empty(&ch->accesses) || !list_empty(&ch->whens.waiting) ||
+	       omx_channel_is_owed(ch);
 }
 
 /* Before the first request of an idle channel: the peer's silence begins now. */

@@ -29,6 +29,7 @@
 #include "memory/space.h"
 #include "observe/lock_order.h"
 #include "onesided/access.h"
+#include "onesided/when.h"
 #include "onesided/window.h"
 #include "pager/pager.h"
 #include "pager/threads.h"
@@ -243,6 +244,9 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_PUT_RNDV,		omx_put_rndv),
 	RUN(OMX_IOC_GET,		omx_get),
 	RUN(OMX_IOC_ATOMIC,		omx_atomic),
+	RUN(OMX_IOC_PUT_WHEN,		omx_put_when),
+	RUN(OMX_IOC_GET_WHEN,		omx_get_when),
+	RUN(OMX_IOC_POST_KEY,		omx_post_key),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -26,8 +26,9 @@
  *	user	group, of what its rings leave
  *	1/2		rings: no more endpoints open (-EDQUOT)
  *	5/8	1/2	declared regions, which may stay for ever (-EDQUOT)
- *			and windows; pulls and large sends that peers begin by
- *			accesses to windows (NO_MEMORY at the peer)
+ *			and windows; conditional accesses (-EBUSY); pulls and
+ *			large sends that peers begin by accesses to windows, and
+ *			keys that they post (NO_MEMORY at the peer)
  *	3/4	1/2	sends: -EAGAIN, and OMX_EVENT_SEND_SPACE when less than 5/8,
  *			or 3/8, is used; large sends (-EBUSY), connects (-EAGAIN)
  *	all	3/4	receives: windows close and peers wait, until less than 7/8,

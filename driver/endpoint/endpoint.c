@@ -28,6 +28,7 @@
 #include "observe/lock_order.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
+#include "onesided/when.h"
 #include "onesided/window.h"
 #include "pager/pager.h"
 #include "pull/pull.h"
@@ -289,6 +290,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_wakeup_stop(ep);
 	omx_connects_destroy(ep);
 	omx_access_queues_stop(ep);	/* before what they begin ends */
+	omx_whens_destroy(ep);
 	omx_rndvs_stop(ep);
 	omx_pulls_destroy(ep);	/* waits for a grace period */
 	if (ep->space)

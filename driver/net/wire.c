@@ -31,6 +31,7 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_GET]		 = HEADER(struct omx_wire_get),
 	[OMX_WIRE_ATOMIC]	 = HEADER(struct omx_wire_atomic),
 	[OMX_WIRE_ACCESS_RESPONSE]	 = HEADER(struct omx_wire_access_response),
+	[OMX_WIRE_POST_KEY]	 = HEADER(struct omx_wire_post_key),
 };
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
@@ -106,6 +107,13 @@ static bool atomic_fits(const struct omx_wire_atomic *atomic)
 	       (atomic->size == 4 || atomic->size == 8);
 }
 
+static bool post_key_fits(const struct omx_wire_post_key *key)
+{
+	u64 offset = be64_to_cpu(key->offset);
+
+	return offset + be64_to_cpu(key->length) >= offset;
+}
+
 static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 {
 	switch (type) {
@@ -128,6 +136,8 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 		return !payload && atomic_fits(body);
 	case OMX_WIRE_ACCESS_RESPONSE:
 		return payload <= OMX_WIRE_GET_MAX;
+	case OMX_WIRE_POST_KEY:
+		return !payload && post_key_fits(body);
 	default:
 		return !payload;
 	}

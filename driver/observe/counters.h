@@ -29,6 +29,7 @@
 	X(TX_GET,		"sent get") \
 	X(TX_ATOMIC,		"sent atomic") \
 	X(TX_ACCESS_RESPONSE,	"sent access response") \
+	X(TX_POST_KEY,		"sent key") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
@@ -46,6 +47,7 @@
 	X(RX_GET,		"received get") \
 	X(RX_ATOMIC,		"received atomic") \
 	X(RX_ACCESS_RESPONSE,	"received access response") \
+	X(RX_POST_KEY,		"received key") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
@@ -71,6 +73,10 @@
 	X(ACCESS_BAD_WINDOW,	"access refused, no such window, key or peer") \
 	X(ACCESS_NO_RIGHT,	"access refused, no right") \
 	X(ACCESS_BAD_RANGE,	"access refused, outside the window or not aligned") \
+	X(WHEN_FIRED,		"conditional access fired by a key of the peer") \
+	X(WHEN_TIMEOUT,		"conditional access ended, no key in time") \
+	X(KEY_KEPT,		"key of a peer kept for an access to come") \
+	X(KEY_REFUSED,		"key of a peer refused, too many are kept") \
 	X(REGION_FAULT,		"region not accessible, request failed") \
 	X(PAGES_PINNED_NOW,	"pages pinned now") \
 	X(PAGES_PINNED_PEAK,	"pages pinned at most") \

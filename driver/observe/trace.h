@@ -291,7 +291,7 @@ DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_ARGS(ch, message, offset, length)
 );
 
-/* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, _GET or _ATOMIC ---- */
+/* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, _GET, _ATOMIC, _POST_KEY ---- */
 
 DECLARE_EVENT_CLASS(omx_access,
 	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
@@ -316,11 +316,12 @@ DECLARE_EVENT_CLASS(omx_access,
 				   { OMX_WIRE_PUT, "put" },
 				   { OMX_WIRE_PUT_RNDV, "put_rndv" },
 				   { OMX_WIRE_GET, "get" },
-				   { OMX_WIRE_ATOMIC, "atomic" }),
+				   { OMX_WIRE_ATOMIC, "atomic" },
+				   { OMX_WIRE_POST_KEY, "key" }),
 		  __entry->offset, __entry->length)
 );
 
-/* The initiator's ioctl. */
+/* The initiator's ioctl, or the key of the peer that fires a conditional access. */
 DEFINE_EVENT(omx_access, omx_access_send,
 	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
 	TP_ARGS(ch, type, access, offset, length)

@@ -101,6 +101,8 @@ static void access_unlink(struct omx_channel *ch, struct omx_access *access)
 	lockdep_assert_held(&ch->lock);
 	list_del_init(&access->in_channel);
 	ch->access_count--;
+	if (access->conditional)
+		ch->whens.count--;
 }
 
 static struct omx_access *channel_pop_access(struct omx_channel *ch)
@@ -157,6 +159,8 @@ int omx_access_enlist(struct omx_access *access, u32 most)
 		omx_channel_wake_up(ch);
 		list_add_tail(&access->in_channel, &ch->accesses);
 		ch->access_count++;
+		if (access->conditional)
+			ch->whens.count++;
 		omx_channel_watch(ch);
 	}
 	spin_unlock_bh(&ch->lock);

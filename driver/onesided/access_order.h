@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What access.c, access_ioctl.c, and large.c share and no other file uses: an
+ * What access.c, access_ioctl.c, large.c and when*.c share and no other file uses: an
  * access at its initiator, and what an ioctl wants of it.  Process context unless
  * noted.
  */
@@ -23,8 +23,9 @@ struct omx_endpoint;
 
 struct omx_access {
 	u32 id;				/* first: see table.h */
-	u8 type;			/* OMX_WIRE_PUT, _GET, _ATOMIC */
+	u8 type;			/* OMX_WIRE_PUT, _GET, _ATOMIC, _POST_KEY */
 	bool announced;			/* a GET whose bytes are pulled */
+	bool conditional;		/* a key of the peer has fired it; see when.h */
 	struct rcu_head rcu;
 	struct omx_account *user;	/* charged for it */
 	struct list_head in_channel;	/* ch->accesses, under ch->lock */

@@ -21,6 +21,7 @@
 #include "onesided/access_queue.h"
 #include "onesided/large.h"
 #include "onesided/perform.h"
+#include "onesided/when.h"
 #include "onesided/window.h"
 
 #define PUT_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_put))
@@ -394,6 +395,25 @@ static int perform_put_rndv(struct access *access)
 	return 0;
 }
 
+/* ---- POST_KEY ---- */
+
+/* The response is made first: the key is taken once only. */
+static int perform_post_key(struct access *access)
+{
+	const struct omx_wire_post_key *body = omx_packet_body(access->skb);
+	struct sk_buff *response;
+
+	access->id = be32_to_cpu(body->access);
+	access->length = be64_to_cpu(body->length);
+	response = response_make(access, 0);
+	if (!response)
+		return access_wait_for_memory(access);
+	trace_omx_access_perform(access->ch, OMX_WIRE_POST_KEY, access->id,
+				 be64_to_cpu(body->offset), access->length);
+	response_send(access, response, omx_when_receive_key(access->ch, body), 0);
+	return 0;
+}
+
 int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct access access = { .ch = ch, .skb = skb };
@@ -405,6 +425,8 @@ int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
 		return perform_put_rndv(&access);
 	case OMX_WIRE_GET:
 		return perform_get(&access);
+	case OMX_WIRE_POST_KEY:
+		return perform_post_key(&access);
 	default:
 		return perform_atomic(&access);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Performing an access of a peer: what a PUT, PUT_RNDV, GET or ATOMIC does to the
- * window, and the response.
+ * window, and the response.  A POST_KEY is performed in the same order (when.h).
  */
 #ifndef OMX_PERFORM_H
 #define OMX_PERFORM_H

@@ -23,6 +23,7 @@
 #include "net/frame.h"
 #include "observe/lock_order.h"
 #include "observe/trace.h"
+#include "onesided/when.h"
 #include "onesided/window.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -157,6 +158,7 @@ struct omx_rndv *omx_rndv_make(struct omx_channel *ch, const struct omx_rndv_ord
 
 	if (!rndv)
 		return ERR_PTR(-ENOMEM);
+	rndv->held = order->held;
 	trace_omx_send_begin(ch, rndv->cookie, rndv->length);
 	error = rndv_get_region(ch->ep, rndv, &order->ioc);
 	if (!error)
@@ -242,8 +244,8 @@ struct omx_rndv *omx_rndv_get(struct omx_endpoint *ep, u32 id,
 		return ERR_PTR(-ENOENT);
 	if (!rndv->region)
 		return ERR_PTR(-EFAULT);
-	if (READ_ONCE(rndv->withdrawn) || READ_ONCE(rndv->region->withdrawn) ||
-	    !refcount_inc_not_zero(&rndv->ref))
+	if (READ_ONCE(rndv->held) || READ_ONCE(rndv->withdrawn) ||
+	    READ_ONCE(rndv->region->withdrawn) || !refcount_inc_not_zero(&rndv->ref))
 		return ERR_PTR(-ENOENT);
 	return rndv;
 }
@@ -275,7 +277,9 @@ long omx_rndv_withdraw(struct omx_endpoint *ep, void __user *arg)
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.flags || ioc.reserved)
+	if (ioc.flags == OMX_WITHDRAW_WHEN)
+		return omx_when_withdraw(ep, ioc.channel, ioc.cookie);
+	if (ioc.flags || ioc.channel)
 		return -EINVAL;
 	return rndv_withdraw(ep, ioc.cookie);
 }

@@ -26,6 +26,7 @@ struct omx_window;
 /* A message that a program sends, and how its packet is made. */
 struct omx_rndv_order {
 	struct omx_ioc_send_rndv ioc;
+	bool held;			/* until it is announced nobody may pull it */
 	/* Process context.  NULL: out of memory. */
 	struct sk_buff *(*make_packet)(const struct omx_rndv *rndv,
 				       const struct omx_rndv_order *order);
@@ -57,6 +58,7 @@ struct omx_rndv {
 	u64 start;			/* of the message in the region */
 	u64 length;
 	u64 cookie;
+	bool held;			/* not to be pulled yet */
 	bool withdrawn;			/* not to be pulled any more */
 	struct omx_completion *completion;	/* of whoever ends the message; NULL: a window's */
 

@@ -107,6 +107,7 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_GET]		 = sizeof(struct omx_wire_get),
 	[OMX_WIRE_ATOMIC]	 = sizeof(struct omx_wire_atomic),
 	[OMX_WIRE_ACCESS_RESPONSE] = sizeof(struct omx_wire_access_response),
+	[OMX_WIRE_POST_KEY]	 = sizeof(struct omx_wire_post_key),
 };
 
 static void from_stranger(struct frame *frame)
@@ -135,6 +136,7 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 	struct omx_wire_put_rndv *put_rndv = body;
 	struct omx_wire_get *get = body;
 	struct omx_wire_atomic *atomic = body;
+	struct omx_wire_post_key *post_key = body;
 
 	any_bytes(frame->bytes, length);
 	frame->head.version = OMX_WIRE_VERSION;
@@ -185,6 +187,11 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 		break;
 	case OMX_WIRE_ACCESS_RESPONSE:
 		payload = any_below(1400);
+		break;
+	case OMX_WIRE_POST_KEY:
+		post_key->offset &= htonl(~0u >> 1);
+		post_key->length &= htonl(~0u >> 1);
+		post_key->tag = htobe64(any_below(8));
 		break;
 	}
 	if (!is_announcement(type))

@@ -47,7 +47,7 @@ static const unsigned int commands[] = {
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
 	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
 	OMX_IOC_WINDOW_CREATE, OMX_IOC_WINDOW_REVOKE, OMX_IOC_PUT, OMX_IOC_PUT_RNDV,
-	OMX_IOC_GET, OMX_IOC_ATOMIC,
+	OMX_IOC_GET, OMX_IOC_ATOMIC, OMX_IOC_PUT_WHEN, OMX_IOC_GET_WHEN, OMX_IOC_POST_KEY,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -231,6 +231,49 @@ static void fill_atomic(struct omx_ioc_atomic *atomic)
 	memset(atomic->reserved, 0, sizeof(atomic->reserved));
 }
 
+/* Few tags, so that keys find accesses and the other way round. */
+static uint64_t any_tag(void)
+{
+	return any_below(8);
+}
+
+static void fill_put_when(struct omx_ioc_put_when *put)
+{
+	fill_buffer(&put->buffer);
+	put->region = 0;
+	if (any_below(2)) {
+		put->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		put->buffer.address = put->region == OMX_REGION_IMPLICIT ? any_address() : 0;
+		put->buffer.length = any_length();
+		put->buffer.segment_count = 0;
+	}
+	put->tag = any_tag();
+	put->channel = any_number();
+	put->flags = any_below(16) ? any_below(2) : any_extreme();
+	put->immediate = put->flags ? any_word() : 0;
+	put->timeout_ms = any_below(4) ? any_below(100) : OMX_ANY;
+}
+
+static void fill_get_when(struct omx_ioc_get_when *get)
+{
+	get->tag = any_tag();
+	get->length = any_length();
+	get->channel = any_number();
+	get->flags = any_below(2) ? OMX_ACCESS_ANNOUNCE : any_below(4);
+	get->timeout_ms = any_below(4) ? any_below(100) : OMX_ANY;
+	get->reserved = 0;
+}
+
+static void fill_post_key(struct omx_ioc_post_key *post)
+{
+	post->key = any_key();
+	post->offset = any_offset();
+	post->length = any_length();
+	post->tag = any_tag();
+	post->channel = any_number();
+	post->reserved = 0;
+}
+
 static uint32_t any_file(void)
 {
 	switch (any_below(16)) {
@@ -310,8 +353,8 @@ static void make_sense(unsigned int command, void *argument)
 		break;
 	case OMX_IOC_WITHDRAW:
 		withdraw->cookie = any_number();
-		withdraw->flags = any_below(50) ? 0 : any_word();
-		withdraw->reserved = any_below(50) ? 0 : any_word();
+		withdraw->flags = any_below(50) ? any_below(2) : any_word();
+		withdraw->channel = withdraw->flags ? any_number() : 0;
 		break;
 	case OMX_IOC_WINDOW_CREATE:
 		fill_window(argument);
@@ -330,6 +373,15 @@ static void make_sense(unsigned int command, void *argument)
 		break;
 	case OMX_IOC_ATOMIC:
 		fill_atomic(argument);
+		break;
+	case OMX_IOC_PUT_WHEN:
+		fill_put_when(argument);
+		break;
+	case OMX_IOC_GET_WHEN:
+		fill_get_when(argument);
+		break;
+	case OMX_IOC_POST_KEY:
+		fill_post_key(argument);
 		break;
 	case OMX_IOC_PREFETCH:
 		prefetch->address = any_address();

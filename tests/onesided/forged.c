@@ -109,7 +109,7 @@ static void send_sequenced(uint8_t type, unsigned int body)
 static bool is_sequenced(uint8_t type)
 {
 	return (type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY) ||
-	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_ACCESS_RESPONSE);
+	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_POST_KEY);
 }
 
 /* A new frame for this session, in answer.  Frames that are repeated are no new ones. */

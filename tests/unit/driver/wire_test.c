@@ -9,7 +9,7 @@
 #include "net/wire.c"
 
 #define HEAD		16
-#define TYPE_LAST	17
+#define TYPE_LAST	18
 #define FRAME_MAX	(65535 + 64)
 #define FUZZ_FRAMES	1000000
 
@@ -24,11 +24,12 @@ enum {
 	PUT_OFFSET = HEAD + 32, PUT_LENGTH = HEAD + 52,
 	PUT_RNDV_OFFSET = HEAD + 32, PUT_RNDV_LENGTH = HEAD + 48,
 	GET_OFFSET = HEAD + 32, GET_LENGTH = HEAD + 40, GET_FLAGS = HEAD + 52,
+	KEY_OFFSET = HEAD + 32, KEY_LENGTH = HEAD + 40,
 	ATOMIC_OPERATION = HEAD + 60, ATOMIC_SIZE = HEAD + 61,
 };
 
 static const u32 body_bytes[] = {
-	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32
+	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32, 64
 };
 
 struct frame {
@@ -180,6 +181,9 @@ static bool body_agrees(const u8 *data, u32 type, u32 payload)
 		       (data[ATOMIC_SIZE] == 4 || data[ATOMIC_SIZE] == 8);
 	case OMX_WIRE_ACCESS_RESPONSE:
 		return payload <= 4096;
+	case OMX_WIRE_POST_KEY:
+		return !payload && is_inside(get(data, KEY_OFFSET, 8),
+					     get(data, KEY_LENGTH, 8), UINT64_MAX);
 	}
 	return !payload;
 }
@@ -336,6 +340,7 @@ static void validate__free_fields(void **state)
 		{ OMX_WIRE_GET, 4, 12 + 32 }, { OMX_WIRE_GET, HEAD + 48, 8 },
 		{ OMX_WIRE_ATOMIC, 4, 12 + 60 }, { OMX_WIRE_ATOMIC, HEAD + 62, 2 },
 		{ OMX_WIRE_ACCESS_RESPONSE, 4, 12 + 32 },
+		{ OMX_WIRE_POST_KEY, 4, 12 + 32 }, { OMX_WIRE_POST_KEY, HEAD + 48, 16 },
 	};
 	struct frame frame;
 	u32 i;
@@ -608,6 +613,27 @@ static void access_response__payload(void **state)
 	}
 }
 
+static int post_key(u64 offset, u64 length)
+{
+	struct frame frame;
+
+	build(&frame, OMX_WIRE_POST_KEY, 0);
+	put(&frame, KEY_OFFSET, 8, offset);
+	put(&frame, KEY_LENGTH, 8, length);
+	return judge_whole(&frame);
+}
+
+static void post_key__offset_wraps(void **state)
+{
+	(void)state;
+	assert_int_equal(post_key(0, 0), 0);
+	assert_int_equal(post_key(0, UINT64_MAX), 0);
+	assert_int_equal(post_key(UINT64_MAX, 0), 0);
+	assert_int_equal(post_key(1ULL << 63, (1ULL << 63) - 1), 0);
+	assert_int_equal(post_key(1ULL << 63, 1ULL << 63), OMX_COUNTER_DROP_FIELD);
+	assert_int_equal(post_key(UINT64_MAX, 1), OMX_COUNTER_DROP_FIELD);
+}
+
 /* ---- fuzz ---- */
 
 static u64 random_interesting(void)
@@ -742,6 +768,7 @@ int main(void)
 		cmocka_unit_test(get__only_announced_ones_are_long),
 		cmocka_unit_test(atomic__operation_and_size),
 		cmocka_unit_test(access_response__payload),
+		cmocka_unit_test(post_key__offset_wraps),
 		cmocka_unit_test(validate__fuzz),
 	};
 

@@ -225,7 +225,7 @@ int mock_do_pull(struct file *file, struct omx_ioc_pull *pull)
 
 int mock_do_withdraw(const struct file *file, const struct omx_ioc_withdraw *withdraw)
 {
-	assert(!withdraw->flags && !withdraw->reserved);
+	assert(!withdraw->flags && !withdraw->channel);
 	for (uint32_t i = 1; i < OBJECTS; i++) {
 		if (rendezvous[i].used && rendezvous[i].sender == mock_index_of(file) &&
 		    rendezvous[i].cookie == withdraw->cookie) {
