@@ -9,14 +9,15 @@
  *   longer get                          the same with OMX_ACCESS_ANNOUNCE: the event
  *                                       announces a message, which is pulled (pull.c)
  *   atomic operation                    OMX_IOC_ATOMIC: the event brings the word
+ *   conditional ones, and keys          see when.c
  *
  * OMX_EVENT_ACCESS_DONE ends them (access_end.c), long ones OMX_EVENT_SEND_DONE or
  * OMX_EVENT_PULL_DONE (progress.c).  What the driver does not accept now is queued
  * (submit.c).
  *
  * Any thread may call the public functions.  All others need the endpoint's
- * lock, which access_begin() acquires and access_finish() or access_give_up()
- * releases.
+ * lock, which omx__access_begin() acquires and omx__access_finish() or
+ * omx__access_give_up() releases.
  */
 #include "access.h"
 
@@ -29,6 +30,7 @@
 #include "pager.h"
 #include "region.h"
 #include "submit.h"
+#include "when.h"
 #include "window.h"
 
 /* The driver takes the program's operations as they are. */
@@ -43,16 +45,6 @@ _Static_assert((int)OMX_ATOMIC_ADD == OMX_OPERATION_ADD &&
 	       (int)OMX_ATOMIC_UMAX == OMX_OPERATION_UMAX &&
 	       (int)OMX_ATOMIC_COMPARE_SWAP == OMX_OPERATION_COMPARE_SWAP,
 	       "operations differ");
-
-/* What every public function that accesses is given, apart from the memory. */
-struct access_args {
-	enum request_type type;
-	const omx_endpoint_addr_t *dest;
-	const omx_key_t *key;
-	void *context;
-	omx_request_t *request;		/* NULL: the program does not wait for its end */
-	struct access access;		/* except the key */
-};
 
 /* ---- handing accesses to the driver ---------------------------------------- */
 
@@ -92,7 +84,7 @@ static int put_rendezvous(struct omx__request *req)
 	return omx__region_ioctl(req->ep, OMX_IOC_PUT_RNDV, &put);
 }
 
-static int get_request(struct omx__request *req, uint32_t flags)
+static int get_ioctl(struct omx__request *req, uint32_t flags)
 {
 	struct omx_ioc_get get = {
 		.key = req->access.key,
@@ -104,6 +96,11 @@ static int get_request(struct omx__request *req, uint32_t flags)
 	};
 
 	return omx__driver_ioctl(req->ep->fd, OMX_IOC_GET, &get);
+}
+
+static int get_request(struct omx__request *req, uint32_t flags)
+{
+	return unlikely(req->conditional) ? omx__when_get(req, flags) : get_ioctl(req, flags);
 }
 
 /* The answer must be pulled even if the program makes no further call. */
@@ -148,9 +145,13 @@ static int access_request(struct omx__request *req)
 {
 	switch (req->type) {
 	case REQUEST_PUT:
+		if (unlikely(req->conditional))
+			return omx__when_put(req);
 		return req->rendezvous ? put_rendezvous(req) : put_eager(req);
 	case REQUEST_GET:
 		return get_submit(req);
+	case REQUEST_POST_KEY:
+		return omx__when_post_key(req);
 	default:
 		return atomic_submit(req);
 	}
@@ -188,12 +189,8 @@ static omx_return_t access_dispatch(struct omx__endpoint *ep, struct omx__reques
 
 /* ---- from a call to a request ---------------------------------------------- */
 
-/*
- * Makes a request.  On success the endpoint's lock is held, and the caller sets
- * the request's memory.
- */
-static omx_return_t access_begin(struct omx__endpoint *ep, const struct access_args *args,
-				 struct omx__request **out)
+omx_return_t omx__access_begin(struct omx__endpoint *ep, const struct access_args *args,
+			       struct omx__request **out)
 {
 	struct omx__request *req;
 	omx_return_t ret = omx__submit_begin(ep, args->type, args->dest, args->context, &req);
@@ -202,14 +199,15 @@ static omx_return_t access_begin(struct omx__endpoint *ep, const struct access_a
 		return ret;
 	req->status.match_info = 0;
 	req->access = args->access;
-	req->access.key = omx__key_import(args->key);
+	if (likely(args->key))
+		req->access.key = omx__key_import(args->key);
+	req->conditional = args->conditional;
 	*out = req;
 	return OMX_SUCCESS;
 }
 
-/* Undoes access_begin(); `ret` says why. */
-static cold omx_return_t access_give_up(struct omx__endpoint *ep, struct omx__request *req,
-					omx_return_t ret)
+cold omx_return_t omx__access_give_up(struct omx__endpoint *ep, struct omx__request *req,
+				      omx_return_t ret)
 {
 	omx__region_put(req);
 	omx__request_free(req);
@@ -217,9 +215,8 @@ static cold omx_return_t access_give_up(struct omx__endpoint *ep, struct omx__re
 	return ret;
 }
 
-/* Submits what access_begin() has made and releases the lock. */
-static omx_return_t access_finish(struct omx__endpoint *ep, struct omx__request *req,
-				  const struct access_args *args)
+omx_return_t omx__access_finish(struct omx__endpoint *ep, struct omx__request *req,
+				const struct access_args *args)
 {
 	uint64_t length = req->buffer.abi.length;
 	omx_return_t ret;
@@ -232,7 +229,7 @@ static omx_return_t access_finish(struct omx__endpoint *ep, struct omx__request 
 	ret = access_dispatch(ep, req);
 	if (unlikely(ret)) {
 		omx__access_uncount(req);
-		return access_give_up(ep, req, ret);
+		return omx__access_give_up(ep, req, ret);
 	}
 	if (args->request)
 		*args->request = req;
@@ -240,28 +237,28 @@ static omx_return_t access_finish(struct omx__endpoint *ep, struct omx__request 
 	return OMX_SUCCESS;
 }
 
-static omx_return_t access_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
-				      const struct access_args *args)
+omx_return_t omx__access_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
+				    const struct access_args *args)
 {
 	struct omx__request *req;
-	omx_return_t ret = access_begin(ep, args, &req);
+	omx_return_t ret = omx__access_begin(ep, args, &req);
 
 	if (unlikely(ret))
 		return ret;
 	omx__buffer_set(&req->buffer, buffer, length);
-	return access_finish(ep, req, args);
+	return omx__access_finish(ep, req, args);
 }
 
 static omx_return_t access_segments(struct omx__endpoint *ep, const omx_seg_t *segs,
 				    uint32_t nseg, const struct access_args *args)
 {
 	struct omx__request *req;
-	omx_return_t ret = access_begin(ep, args, &req);
+	omx_return_t ret = omx__access_begin(ep, args, &req);
 
 	if (unlikely(ret))
 		return ret;
 	ret = omx__buffer_set_segments(&req->buffer, segs, nseg);
-	return ret ? access_give_up(ep, req, ret) : access_finish(ep, req, args);
+	return ret ? omx__access_give_up(ep, req, ret) : omx__access_finish(ep, req, args);
 }
 
 /* The buffer is where the word goes that was there before. */
@@ -270,14 +267,14 @@ static omx_return_t access_word(struct omx__endpoint *ep, void *before,
 {
 	const struct access *access = &args->access;
 	struct omx__request *req;
-	omx_return_t ret = access_begin(ep, args, &req);
+	omx_return_t ret = omx__access_begin(ep, args, &req);
 
 	if (unlikely(ret))
 		return ret;
 	if (access->operation >= OMX_OPERATIONS || (access->size != 4 && access->size != 8))
-		return access_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
+		return omx__access_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
 	omx__buffer_set(&req->buffer, before, access->size);
-	return access_finish(ep, req, args);
+	return omx__access_finish(ep, req, args);
 }
 
 /* ---- the public functions -------------------------------------------------- */
@@ -291,7 +288,7 @@ omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
 		.request = request, .access.offset = offset,
 	};
 
-	return omx__return(ep, access_contiguous(ep, (void *)buffer, length, &args), __func__);
+	return omx__return(ep, omx__access_contiguous(ep, (void *)buffer, length, &args), __func__);
 }
 
 omx_return_t omx_iputv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
@@ -316,7 +313,7 @@ omx_return_t omx_iput_event(omx_endpoint_t ep, const void *buffer, size_t length
 		.access.flags = OMX_ACCESS_EVENT,
 	};
 
-	return omx__return(ep, access_contiguous(ep, (void *)buffer, length, &args), __func__);
+	return omx__return(ep, omx__access_contiguous(ep, (void *)buffer, length, &args), __func__);
 }
 
 omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length, omx_endpoint_addr_t dest,
@@ -327,7 +324,7 @@ omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length, omx_endpoi
 		.request = request, .access.offset = offset,
 	};
 
-	return omx__return(ep, access_contiguous(ep, buffer, length, &args), __func__);
+	return omx__return(ep, omx__access_contiguous(ep, buffer, length, &args), __func__);
 }
 
 omx_return_t omx_igetv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,

@@ -12,6 +12,8 @@
 
 void omx__access_count(struct omx__request *req)
 {
+	if (req->conditional)
+		return;
 	req->bound = true;
 	req->partner->accesses++;
 	req->ep->accesses++;
@@ -20,6 +22,8 @@ void omx__access_count(struct omx__request *req)
 void omx__access_uncount(struct omx__request *req)
 {
 	req->bound = false;
+	if (req->conditional)
+		return;
 	req->partner->accesses--;
 	req->ep->accesses--;
 }

@@ -8,11 +8,26 @@
 #include "endpoint.h"
 #include "error.h"
 #include "request.h"
+#include "when.h"
 
-static bool can_cancel(const struct omx__request *req)
+static bool request_has_cancel(const struct omx__request *req)
 {
-	return req->state == REQUEST_POSTED ||
-	       (req->type == REQUEST_CONNECT && req->state == REQUEST_ACTIVE);
+	return req->type == REQUEST_RECV || req->type == REQUEST_CONNECT || req->conditional;
+}
+
+/* The driver does not know, or does not know any more, a request that can be cancelled. */
+static bool request_take_back(struct omx__request *req)
+{
+	switch (req->state) {
+	case REQUEST_POSTED:
+		return true;
+	case REQUEST_QUEUED:
+		return req->conditional;
+	case REQUEST_ACTIVE:
+		return req->conditional ? omx__when_withdraw(req) : req->type == REQUEST_CONNECT;
+	default:
+		return false;
+	}
 }
 
 /* On success the endpoint's lock is held, and the request is a valid one of it. */
@@ -39,11 +54,11 @@ static omx_return_t request_cancel(struct omx__endpoint *ep, omx_request_t *requ
 
 	if (ret)
 		return ret;
-	if (req->type != REQUEST_RECV && req->type != REQUEST_CONNECT) {
+	if (!request_has_cancel(req)) {
 		omx__leave(ep);
 		return OMX_BAD_REQUEST;
 	}
-	*result = can_cancel(req);
+	*result = request_take_back(req);
 	if (*result && test) {
 		omx__request_abort(req, OMX_CANCELLED);
 	} else if (*result) {

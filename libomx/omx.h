@@ -164,8 +164,8 @@ omx_return_t omx_prefetch(omx_endpoint_t ep, void *address, size_t length, uint3
  * OMX_REMOTE_ENDPOINT_UNREACHABLE and _CLOSED.  A get or atomic whose status is not
  * SUCCESS leaves the result undefined, a put the target's memory.  Lengths in the
  * status are those of the access; its match info is 0.  Accesses cannot be
- * cancelled.  Errors of all these functions: NOT_IMPLEMENTED: the driver is older
- * than the library.
+ * cancelled, unless they are conditional.  Errors of all these functions:
+ * NOT_IMPLEMENTED: the driver is older than the library.
  */
 
 /* 16 bytes that may be sent to peers as they are. */
@@ -247,6 +247,41 @@ typedef struct omx_put_event {
  * taken occupy memory.
  */
 omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *result);
+
+/*
+ * Conditional accesses [Ou06].  They are posted before it is known where they go: the
+ * driver keeps them until the peer posts a key with the same tag, and performs them
+ * then as omx_iput, omx_iput_event and omx_iget, at the place that the key names.  The
+ * initiator's program takes no part in that.  Access and key may come in either order;
+ * of several accesses with one tag each key fires the one that was posted first.
+ *
+ * omx_cancel cancels an access that has not fired.  After `timeout` milliseconds
+ * without a key it ends with status TIMEOUT; OMX_TIMEOUT_INFINITE: it waits until the
+ * peer is gone.  An access that is longer than the key permits ends with
+ * MESSAGE_ABORTED, and the key is used up.  omx_flush does not wait for conditional
+ * accesses.  Errors: as omx_iput; NO_SYSTEM_RESOURCES, also as the status: 256
+ * conditional accesses to this peer have not ended.
+ */
+omx_return_t omx_iput_when(omx_endpoint_t ep, const void *buffer, size_t length,
+			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			   void *context, omx_request_t *request);
+omx_return_t omx_iput_event_when(omx_endpoint_t ep, const void *buffer, size_t length,
+				 omx_endpoint_addr_t dest, uint64_t tag, uint64_t immediate,
+				 uint32_t timeout, void *context, omx_request_t *request);
+omx_return_t omx_iget_when(omx_endpoint_t ep, void *buffer, size_t length,
+			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			   void *context, omx_request_t *request);
+
+/*
+ * Fires a conditional access of the peer `dest`, which may access `length` bytes at
+ * `offset` of the window.  If there is none with this tag yet, the peer's driver keeps
+ * the key.  The request ends when that driver has the key, not when the access has been
+ * performed; status NO_SYSTEM_RESOURCES: it keeps 256 keys of this endpoint already.
+ * Errors: as omx_iput; BAD_REQUEST: not a window of this endpoint.
+ */
+omx_return_t omx_post_key(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint64_t tag,
+			  omx_window_t window, uint64_t offset, uint64_t length,
+			  void *context, omx_request_t *request);
 
 /*
  * Changes the word of `size` (4 or 8) bytes at `offset`, and stores what it was

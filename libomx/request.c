@@ -11,6 +11,7 @@
 #include "endpoint.h"
 #include "region.h"
 #include "timer.h"
+#include "when.h"
 
 static cold bool request_slab_add(struct omx__endpoint *ep)
 {
@@ -51,6 +52,7 @@ struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_t
 	req->zombie = false;
 	req->internal = false;
 	req->rendezvous = false;
+	req->conditional = false;
 	req->partner = NULL;
 	req->status.context = context;
 	return req;
@@ -125,6 +127,8 @@ void omx__request_done(struct omx__request *req, omx_return_t code)
 void omx__request_abort(struct omx__request *req, omx_return_t code)
 {
 	list_remove(&req->node);
+	if (unlikely(req->conditional))
+		omx__when_withdraw(req);
 	omx__region_withdraw(req);
 	if (req->ep->sleepers && !req->ep->consuming)
 		req->ep->wake = true;

@@ -27,6 +27,7 @@ enum request_type {
 	REQUEST_PUT,		/* this and what follows are accesses */
 	REQUEST_GET,
 	REQUEST_ATOMIC,
+	REQUEST_POST_KEY,
 };
 
 /*
@@ -57,6 +58,8 @@ struct access {
 	uint8_t operation;
 	uint8_t size;
 	uint8_t flags;		/* PUT: OMX_ACCESS_* */
+	uint64_t tag;		/* of a conditional access, or of a key */
+	uint32_t timeout_ms;	/* of a conditional access */
 };
 
 struct omx__request {
@@ -71,6 +74,7 @@ struct omx__request {
 	bool zombie;		/* the program does not wait for its end */
 	bool internal;		/* of a blocking call: the program never sees it */
 	bool rendezvous;	/* the message is pulled */
+	bool conditional;	/* an access that waits for a key of the peer: see when.c */
 	bool bound;		/* it has more to undo: see request_unbind() */
 	uint8_t memory;		/* enum omx_memory */
 	uint32_t index;		/* in the endpoint's table */
@@ -85,7 +89,7 @@ struct omx__request {
 	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
-	struct access access;	/* PUT, GET, ATOMIC */
+	struct access access;	/* PUT and what follows */
 };
 
 /* NULL: out of memory. */

@@ -46,6 +46,8 @@ libomx_sources = \
 	$(top_srcdir)/libomx/access_end.c \
 	$(top_srcdir)/libomx/put_event.c \
 	$(top_srcdir)/libomx/put_event.h \
+	$(top_srcdir)/libomx/when.c \
+	$(top_srcdir)/libomx/when.h \
 	$(top_srcdir)/libomx/flush.c \
 	$(top_srcdir)/libomx/connect.c \
 	$(top_srcdir)/libomx/connect.h \

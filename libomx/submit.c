@@ -38,6 +38,9 @@ static cold bool shortage_may_pass(struct omx__endpoint *ep)
 
 bool omx__submit_can_wait(struct omx__request *req, int err)
 {
+	/* The key that it waits for may depend on requests behind it. */
+	if (req->conditional)
+		return err == -ENOTCONN;
 	if (err == -EAGAIN || err == -EBUSY || err == -ENOTCONN)
 		return true;
 	if (omx__region_shortage(req, err))

@@ -60,7 +60,8 @@ omx_return_t omx__submit_later(struct omx__endpoint *ep, struct omx__request *re
 
 /*
  * Can the request succeed later?  ENOTCONN: the channel is dead, and the event
- * that ends the request with the reason has not been handled yet.
+ * that ends the request with the reason has not been handled yet.  A conditional
+ * access waits for nothing else.
  */
 bool omx__submit_can_wait(struct omx__request *req, int err);
 

@@ -311,16 +311,24 @@ omx_return_t omx_window_of_region(omx_endpoint_t ep, omx_region_t region, size_t
 
 /* ---- naming and revoking ---------------------------------------------------- */
 
+bool omx__window_key(const struct omx__endpoint *ep, omx_window_t window, struct omx_key *key)
+{
+	struct window **place = window_find_handle(ep, window);
+
+	if (place)
+		*key = (*place)->key;
+	return place;
+}
+
 omx_return_t omx_window_key(omx_endpoint_t ep, omx_window_t window, omx_key_t *key)
 {
-	struct window **place;
+	struct omx_key found;
 	omx_return_t ret = omx__enter(ep);
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
-	place = window_find_handle(ep, window);
-	if (place)
-		*key = omx__key_export(&(*place)->key);
+	if (omx__window_key(ep, window, &found))
+		*key = omx__key_export(&found);
 	else
 		ret = OMX_BAD_REQUEST;
 	omx__leave(ep);

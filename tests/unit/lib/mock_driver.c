@@ -119,6 +119,7 @@ void omx__driver_close(int fd)
 		file->open = false;
 		mock_leave_peers(file);
 		mock_forget_windows(file);
+		mock_forget_whens(file);
 		mock_forget_messages(file);
 		mock_forget_regions(file);
 		mock_forget_events(file);
@@ -162,6 +163,7 @@ void mock_reset(void)
 		assert(!mock_files[i].used);
 	mock_check_no_messages();
 	mock_reset_windows();
+	mock_reset_whens();
 	mock_reset_regions();
 	mock_reset_answers();
 	mock_reset_ioctls();

@@ -225,6 +225,8 @@ int mock_do_pull(struct file *file, struct omx_ioc_pull *pull)
 
 int mock_do_withdraw(const struct file *file, const struct omx_ioc_withdraw *withdraw)
 {
+	if (withdraw->flags == OMX_WITHDRAW_WHEN)
+		return mock_withdraw_when(file, withdraw);
 	assert(!withdraw->flags && !withdraw->channel);
 	for (uint32_t i = 1; i < OBJECTS; i++) {
 		if (rendezvous[i].used && rendezvous[i].sender == mock_index_of(file) &&

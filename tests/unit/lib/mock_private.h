@@ -173,4 +173,17 @@ int mock_do_put_rndv(struct file *file, struct omx_ioc_put_rndv *put);
 int mock_do_get(struct file *file, struct omx_ioc_get *get);
 int mock_do_atomic(struct file *file, struct omx_ioc_atomic *atomic);
 
+/* ---- mock_when.c ---- */
+
+/* The file is closed: its conditional accesses and the keys for them go. */
+void mock_forget_whens(const struct file *file);
+
+/* Asserts that there are none. */
+void mock_reset_whens(void);
+
+int mock_do_put_when(struct file *file, struct omx_ioc_put_when *put);
+int mock_do_get_when(struct file *file, struct omx_ioc_get_when *get);
+int mock_do_post_key(struct file *file, struct omx_ioc_post_key *key);
+int mock_withdraw_when(const struct file *file, const struct omx_ioc_withdraw *withdraw);
+
 #endif
