@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "accesses.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +94,26 @@ void get_pattern(const struct remote *from, uint64_t offset, size_t length, uint
 	MUST(try_get(from, offset, buffer, length));
 	verify(buffer, length, key);
 	free(buffer);
+}
+
+/* ---- processes ------------------------------------------------------------- */
+
+bool process_is_stopped(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	CHECK(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state == 'T';
+}
+
+void stop_process(pid_t pid)
+{
+	CHECK(!kill(pid, SIGSTOP));
+	AWAIT(process_is_stopped(pid), 5, 1);
 }
 
 void check_gone(omx_return_t code)

@@ -3,6 +3,8 @@
 #ifndef TESTS_ONESIDED_ACCESSES_H
 #define TESTS_ONESIDED_ACCESSES_H
 
+#include <sys/types.h>
+
 #include "memory.h"
 
 #define RIGHTS_ALL \
@@ -36,6 +38,10 @@ omx_return_t try_atomic(const struct remote *at, omx_atomic_t operation, uint32_
 /* Put, or get and verify, the first `length` bytes of the sequence `key`. */
 void put_pattern(const struct remote *to, uint64_t offset, size_t length, uint64_t key);
 void get_pattern(const struct remote *from, uint64_t offset, size_t length, uint64_t key);
+
+/* Stops all threads of a process, and returns when it is stopped. */
+void stop_process(pid_t pid);
+bool process_is_stopped(pid_t pid);
 
 /* Checks that this is how an access ends whose peer or window has gone. */
 void check_gone(omx_return_t code);

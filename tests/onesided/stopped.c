@@ -84,24 +84,6 @@ static void run_server(void)
 
 /* ---- the initiator ------------------------------------------------------------------ */
 
-static bool is_stopped(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	CHECK(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(file);
-	return state == 'T';
-}
-
-static void stop_server(pid_t pid)
-{
-	CHECK(!kill(pid, SIGSTOP));
-	AWAIT(is_stopped(pid), 5, 1);
-}
-
 static void check_get(const struct remote *remote, size_t at, size_t length, bool absent)
 {
 	uint8_t *got = allocate(length);
@@ -148,7 +130,7 @@ static void run_client(void)
 	remote = receive_key(ep, peer);
 	receive(ep, &pid, sizeof(pid), 1);
 	barrier(ep, peer);
-	stop_server(pid);
+	stop_process(pid);
 	start = now();
 	access_half(&remote, 0);
 	printf("one_stopped: pages that are there: %.3f s\n", now() - start);
@@ -158,7 +140,7 @@ static void run_client(void)
 	put_events(&remote);
 	printf("one_stopped: all: %.3f s\n", now() - start);
 	CHECK(now() - start < QUICKLY, "%.3f s", now() - start);
-	CHECK(is_stopped(pid), "the server was not stopped all the time");
+	CHECK(process_is_stopped(pid), "the server was not stopped all the time");
 	CHECK(!kill(pid, SIGCONT));
 	barrier(ep, peer);
 	part(ep, peer);
