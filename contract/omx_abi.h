@@ -417,7 +417,7 @@ struct omx_ioc_atomic {
  * program's help.  Access and key may come in either order.  Of several accesses
  * with the same tag each key fires one, in the order in which they were posted.
  *
- * They end with the same events as those.  TIMEOUT: no key came in time; BAD_RANGE:
+ * PUT_WHEN ends with the same events as those.  TIMEOUT: no key came in time; BAD_RANGE:
  * the access is longer than the key permits.  EBUSY: OMX_WHENS_MAX conditional
  * accesses of the channel have not ended, or the user's memory is used up.
  */
@@ -437,12 +437,18 @@ struct omx_ioc_put_when {
 	__u32	timeout_ms;		/* OMX_ANY: none */
 };
 
+/*
+ * region 0: OMX_EVENT_ACCESS_DONE brings the bytes, no more than GET reads (EMSGSIZE).
+ * Otherwise the driver pulls them into this region: OMX_EVENT_PULL_DONE, or
+ * OMX_EVENT_ACCESS_DONE with a status if there is nothing to pull.
+ */
 struct omx_ioc_get_when {
 	__u64	tag;
 	__u64	length;
 	__u64	cookie;
+	__u64	address;		/* only of the implicit region, else 0 */
 	__u32	channel;
-	__u32	flags;			/* OMX_ACCESS_ANNOUNCE, as GET */
+	__u32	region;
 	__u32	timeout_ms;
 	__u32	reserved;
 };

@@ -84,7 +84,7 @@ static int put_rendezvous(struct omx__request *req)
 	return omx__region_ioctl(req->ep, OMX_IOC_PUT_RNDV, &put);
 }
 
-static int get_ioctl(struct omx__request *req, uint32_t flags)
+static int get_request(struct omx__request *req, uint32_t flags)
 {
 	struct omx_ioc_get get = {
 		.key = req->access.key,
@@ -98,14 +98,11 @@ static int get_ioctl(struct omx__request *req, uint32_t flags)
 	return omx__driver_ioctl(req->ep->fd, OMX_IOC_GET, &get);
 }
 
-static int get_request(struct omx__request *req, uint32_t flags)
-{
-	return unlikely(req->conditional) ? omx__when_get(req, flags) : get_ioctl(req, flags);
-}
-
 /* The answer must be pulled even if the program makes no further call. */
 static int get_announced(struct omx__request *req)
 {
+	if (unlikely(req->conditional))
+		return omx__when_get_large(req);
 	omx__helper_want(req->ep);
 	return get_request(req, OMX_ACCESS_ANNOUNCE);
 }
@@ -118,7 +115,7 @@ static int get_submit(struct omx__request *req)
 
 	if (req->buffer.abi.length > req->partner->longest_get)
 		return get_announced(req);
-	err = get_request(req, 0);
+	err = unlikely(req->conditional) ? omx__when_get_small(req) : get_request(req, 0);
 	if (likely(err != -EMSGSIZE) || !length)
 		return err;
 	req->partner->longest_get = length - 1;

@@ -8,6 +8,7 @@
 #include "access.h"
 #include "error.h"
 #include "match.h"
+#include "region.h"
 #include "timer.h"
 
 void omx__access_count(struct omx__request *req)
@@ -123,6 +124,7 @@ void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, u
 	}
 	list_remove(&req->node);
 	if (unlikely(event->status)) {
+		omx__region_put(req);		/* of a conditional get */
 		access_finish_with(req, omx__error_from_status(event->status));
 		return;
 	}

@@ -9,6 +9,7 @@
 #include "endpoint.h"
 #include "error.h"
 #include "omx_abi.h"
+#include "when.h"
 
 #define NS_PER_MS	1000000u
 #define NS_PER_S	1000000000u
@@ -54,6 +55,16 @@ void omx__timer_stop(struct omx__request *req)
 	req->deadline = 0;
 }
 
+/* The driver writes to the memory of a conditional get that has fired until it ends. */
+static void timer_expire(struct omx__request *req)
+{
+	if (req->conditional && req->type == REQUEST_GET && req->state == REQUEST_ACTIVE &&
+	    req->region && !omx__when_withdraw(req))
+		omx__timer_stop(req);
+	else
+		omx__request_abort(req, OMX_TIMEOUT);
+}
+
 void omx__timers_expire(struct omx__endpoint *ep)
 {
 	uint64_t now = omx__now();
@@ -63,7 +74,7 @@ void omx__timers_expire(struct omx__endpoint *ep)
 		struct omx__request *req = list_entry(node, struct omx__request, timer_node);
 
 		if (req->deadline <= now)
-			omx__request_abort(req, OMX_TIMEOUT);
+			timer_expire(req);
 	}
 }
 

@@ -5,7 +5,9 @@
  *   put of up to OMX_MEDIUM_MAX bytes   OMX_IOC_PUT_WHEN copies the data
  *   longer put                          the same with a region, out of which the peer's
  *                                       driver pulls it
- *   get                                 OMX_IOC_GET_WHEN
+ *   get that fits one frame             OMX_IOC_GET_WHEN: the event brings the data
+ *   longer get                          the same with a region, into which the driver
+ *                                       pulls it
  *   key                                 OMX_IOC_POST_KEY
  *
  * From the key on they are accesses like others: the same events end them
@@ -72,18 +74,35 @@ int omx__when_put(struct omx__request *req)
 	return when_error(req->rendezvous ? when_put_large(req) : when_put_small(req));
 }
 
-int omx__when_get(struct omx__request *req, uint32_t flags)
+/* The driver pulls into the region of a long get, whatever the program does. */
+static int when_get_ioctl(struct omx__request *req)
 {
 	struct omx_ioc_get_when get = {
 		.tag = req->access.tag,
 		.length = req->buffer.abi.length,
 		.cookie = omx__request_cookie(req),
+		.address = req->region ? omx__region_address(req) : 0,
 		.channel = req->partner->channel,
-		.flags = flags,
+		.region = req->region,
 		.timeout_ms = req->access.timeout_ms,
 	};
 
-	return when_error(omx__driver_ioctl(req->ep->fd, OMX_IOC_GET_WHEN, &get));
+	return when_error(omx__region_ioctl(req->ep, OMX_IOC_GET_WHEN, &get));
+}
+
+int omx__when_get_small(struct omx__request *req)
+{
+	return when_get_ioctl(req);
+}
+
+int omx__when_get_large(struct omx__request *req)
+{
+	int err = omx__region_get(req, OMX_REGION_WRITE);
+
+	if (err)
+		return when_error(err);
+	omx__pager_want(req->ep);
+	return when_get_ioctl(req);
 }
 
 int omx__when_post_key(struct omx__request *req)

@@ -11,7 +11,8 @@
 
 /* The ioctls.  The request is in no queue.  0 or -errno. */
 int omx__when_put(struct omx__request *req);
-int omx__when_get(struct omx__request *req, uint32_t flags);
+int omx__when_get_small(struct omx__request *req);
+int omx__when_get_large(struct omx__request *req);
 int omx__when_post_key(struct omx__request *req);
 
 /*

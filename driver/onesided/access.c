@@ -25,6 +25,8 @@
 #include "observe/trace.h"
 #include "onesided/access.h"
 #include "onesided/access_order.h"
+#include "onesided/access_queue.h"
+#include "pull/pull.h"
 
 #define RESPONSE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_access_response))
 
@@ -58,6 +60,8 @@ static struct omx_access *access_alloc(struct omx_channel *ch, const struct omx_
 /* A response that looks the access up right now finds it in no list. */
 static void access_free(struct omx_access *access)
 {
+	if (access->pull)
+		omx_pull_discard(access->pull);
 	omx_channel_put(access->ch);
 	omx_account_uncharge_object(access->user, access);
 	kfree_rcu(access, rcu);
@@ -334,10 +338,50 @@ bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb)
 	const struct omx_wire_access_response *body = omx_packet_body(skb);
 	struct omx_access *access = response_find_access(ch, be32_to_cpu(body->access));
 
+	if (access && access->pull && response_status(access, skb) == OMX_STATUS_OK)
+		return omx_receive_access(ch, skb);
 	if (!access)
 		omx_count(ch->ep->board, DROP_ACCESS_RESPONSE);
 	else if (!response_deliver(ch->ep, access, skb))
 		return false;
 	consume_skb(skb);
 	return true;
+}
+
+/* The caller owns the access from now on. */
+static struct omx_access *response_claim_access(struct omx_channel *ch, u32 id)
+{
+	struct omx_access *access;
+
+	spin_lock(&ch->lock);
+	access = response_find_access(ch, id);
+	if (access && access->pull)
+		access_unlink(ch, access);
+	else
+		access = NULL;
+	spin_unlock(&ch->lock);
+	return access;
+}
+
+int omx_access_pull(struct omx_channel *ch, const struct sk_buff *skb)
+{
+	const struct omx_wire_access_response *body = omx_packet_body(skb);
+	struct omx_access *access = response_claim_access(ch, be32_to_cpu(body->access));
+	int error;
+
+	if (!access) {
+		omx_count(ch->ep->board, DROP_ACCESS_RESPONSE);
+		return 0;
+	}
+	error = omx_pull_start_get(access->pull, be64_to_cpu(body->value));
+	if (!error) {
+		access->pull = NULL;
+		omx_access_unmake(access);	/* the pull has a completion of its own */
+		return 0;
+	}
+	/* Only the peer ends its message: try again, unless the channel has ended. */
+	if (error != -ENOTCONN && !omx_access_enlist(access, U32_MAX))
+		return -EAGAIN;
+	omx_access_finish(access, READ_ONCE(ch->dead));
+	return 0;
 }

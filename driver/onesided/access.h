@@ -38,4 +38,11 @@ unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int m
  */
 bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb);
 
+/*
+ * The same response again, if the bytes of the get are to be pulled by the driver: it
+ * was put into the queue of the peer's accesses, because this needs ch->lock not held.
+ * BH off, RCU read lock held.  -EAGAIN: there is no memory now.
+ */
+int omx_access_pull(struct omx_channel *ch, const struct sk_buff *skb);
+
 #endif

@@ -20,6 +20,7 @@ struct omx_account;
 struct omx_channel;
 struct omx_completion;
 struct omx_endpoint;
+struct omx_pull;
 
 struct omx_access {
 	u32 id;				/* first: see table.h */
@@ -31,6 +32,7 @@ struct omx_access {
 	struct list_head in_channel;	/* ch->accesses, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	u64 length;
+	struct omx_pull *pull;		/* a GET whose bytes the driver pulls itself, or NULL */
 	struct omx_completion *completion;	/* of whoever unlinks it from the channel */
 };
 

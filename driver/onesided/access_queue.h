@@ -52,7 +52,8 @@ void omx_access_queues_resume(struct omx_endpoint *ep);
 
 /* ---- any context, ch->lock held ---- */
 /*
- * A PUT, PUT_RNDV, GET, ATOMIC or POST_KEY that is next in order.  Takes skb; false: there is no
+ * A PUT, PUT_RNDV, GET, ATOMIC or POST_KEY that is next in order, or the response to a
+ * get whose bytes the driver pulls.  Takes skb; false: there is no
  * room now.  Whoever releases the lock calls omx_channel_perform().
  */
 bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb);

@@ -18,6 +18,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "observe/trace.h"
+#include "onesided/access.h"
 #include "onesided/access_queue.h"
 #include "onesided/large.h"
 #include "onesided/perform.h"
@@ -395,6 +396,16 @@ static int perform_put_rndv(struct access *access)
 	return 0;
 }
 
+/* ---- ACCESS_RESPONSE ---- */
+
+/* Of a conditional get of ours, whose bytes are to be pulled. */
+static int perform_get_response(const struct access *access)
+{
+	int error = omx_access_pull(access->ch, access->skb);
+
+	return error ? access_wait_for_memory(access) : 0;
+}
+
 /* ---- POST_KEY ---- */
 
 /* The response is made first: the key is taken once only. */
@@ -425,6 +436,8 @@ int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
 		return perform_put_rndv(&access);
 	case OMX_WIRE_GET:
 		return perform_get(&access);
+	case OMX_WIRE_ACCESS_RESPONSE:
+		return perform_get_response(&access);
 	case OMX_WIRE_POST_KEY:
 		return perform_post_key(&access);
 	default:

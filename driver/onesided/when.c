@@ -29,6 +29,7 @@
 #include "observe/trace.h"
 #include "onesided/when.h"
 #include "onesided/when_order.h"
+#include "pull/pull.h"
 #include "pull/rndv.h"
 
 struct omx_when {
@@ -311,7 +312,7 @@ static void when_address(struct omx_when *when, const struct omx_wire_post_key *
 	}
 }
 
-static int when_enlist_access(struct omx_when *when)
+static int when_enlist_access(struct omx_when *when, const struct omx_wire_post_key *key)
 {
 	struct omx_access *access = when->access;
 	u32 id = access->id;
@@ -319,28 +320,28 @@ static int when_enlist_access(struct omx_when *when)
 
 	access->conditional = true;
 	error = omx_access_enlist(access, U32_MAX);
-	if (error) {
-		access->conditional = false;
+	if (error)
 		return error;
-	}
 	when->access = NULL;
-	trace_omx_access_send(when->ch, when->type, id, 0, when->length);
+	trace_omx_access_send(when->ch, when->type, id, be64_to_cpu(key->offset), when->length);
 	return 0;
 }
 
 static int when_enlist_rndv(struct omx_when *when)
 {
+	struct omx_channel *ch = when->ch;
 	struct omx_rndv *rndv = when->rndv;
-	u32 id = rndv->id;
 	int error;
 
+	refcount_inc(&rndv->ref);	/* once in its channel it may end */
 	WRITE_ONCE(rndv->held, false);
-	error = omx_channel_enlist(when->ch, &rndv->in_channel, &when->ch->rndvs);
-	if (error)
-		return error;
-	when->rndv = NULL;
-	trace_omx_access_send(when->ch, when->type, id, 0, when->length);
-	return 0;
+	error = omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs);
+	if (!error) {
+		when->rndv = NULL;
+		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
+	}
+	omx_rndv_put(rndv);
+	return error;
 }
 
 /* The caller owns the access, and holds no lock. */
@@ -355,7 +356,7 @@ static void when_fire(struct omx_when *when, const struct omx_wire_post_key *key
 		return;
 	}
 	when_address(when, key);
-	error = when->access ? when_enlist_access(when) : when_enlist_rndv(when);
+	error = when->access ? when_enlist_access(when, key) : when_enlist_rndv(when);
 	if (error) {
 		when_end(when, READ_ONCE(ch->dead));
 		return;
@@ -386,15 +387,31 @@ u8 omx_when_receive_key(struct omx_channel *ch, const struct omx_wire_post_key *
 
 /* ---- posting ---- */
 
+static int when_prepare_get(struct omx_when *when, const struct omx_when_order *order)
+{
+	struct omx_pull *pull = omx_pull_make_get(when->ch, order->pull);
+
+	if (IS_ERR(pull)) {
+		omx_access_unmake(when->access);
+		return PTR_ERR(pull);
+	}
+	when->access->pull = pull;
+	return 0;
+}
+
 /* The memory that the access needs is there now: it must not be lacking when it fires. */
 static int when_prepare(struct omx_when *when, const struct omx_when_order *order)
 {
 	struct sk_buff *skb;
+	int error;
 
 	if (order->small) {
 		when->access = omx_access_make(when->ch, order->small, &when->packets);
 		if (IS_ERR(when->access))
 			return PTR_ERR(when->access);
+		error = order->pull ? when_prepare_get(when, order) : 0;
+		if (error)
+			return error;
 	} else {
 		when->rndv = omx_rndv_make(when->ch, order->large, &skb);
 		if (IS_ERR(when->rndv))

@@ -79,29 +79,45 @@ long omx_put_when(struct omx_endpoint *ep, void __user *arg)
 
 /* ---- GET_WHEN ---- */
 
+/* The region's bytes are pulled. */
+static struct omx_ioc_pull get_when_pull(const struct omx_ioc_get_when *ioc)
+{
+	return (struct omx_ioc_pull){
+		.length = ioc->length,
+		.msg_length = ioc->length,
+		.cookie = ioc->cookie,
+		.address = ioc->address,
+		.channel = ioc->channel,
+		.region = ioc->region,
+	};
+}
+
 long omx_get_when(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_get_when ioc;
 	struct omx_access_order order;
 	struct omx_when_order when;
+	struct omx_ioc_pull pull;
 	struct omx_ioc_get get;
 	int error;
 
 	if (copy_from_user(&ioc, arg, sizeof(ioc)))
 		return -EFAULT;
-	if (ioc.reserved)
+	if (ioc.reserved || (!ioc.region && ioc.address))
 		return -EINVAL;
 	get = (struct omx_ioc_get){
 		.length = ioc.length,
 		.cookie = ioc.cookie,
 		.channel = ioc.channel,
-		.flags = ioc.flags,
+		.flags = ioc.region ? OMX_ACCESS_ANNOUNCE : 0,
 	};
 	error = omx_access_order_get(&order, &get);
 	if (error)
 		return error;
+	pull = get_when_pull(&ioc);
 	when = (struct omx_when_order){
 		.small = &order,
+		.pull = ioc.region ? &pull : NULL,
 		.tag = ioc.tag,
 		.length = ioc.length,
 		.cookie = ioc.cookie,

@@ -9,6 +9,7 @@
 struct omx_when_order {
 	const struct omx_access_order *small;
 	const struct omx_rndv_order *large;
+	const struct omx_ioc_pull *pull;	/* beside `small`: of a large get, or NULL */
 	u64 tag;
 	u64 length;
 	u64 cookie;

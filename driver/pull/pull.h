@@ -17,6 +17,8 @@
 struct omx_channel;
 struct omx_endpoint;
 struct omx_board;
+struct omx_ioc_pull;
+struct omx_pull;
 struct omx_rndv;
 struct omx_window;
 struct omx_wire_put_rndv;
@@ -48,6 +50,19 @@ void omx_rndv_drop_deferred(struct omx_rndv *rndv);
  */
 int omx_pull_into_window(struct omx_channel *ch, struct omx_window *window,
 			 const struct omx_wire_put_rndv *put);
+
+/*
+ * A get whose bytes the driver pulls by itself, in two steps.  Process context: makes
+ * the pull, with its memory prepared as its mode demands; ERR_PTR.
+ */
+struct omx_pull *omx_pull_make_get(struct omx_channel *ch, const struct omx_ioc_pull *ioc);
+/*
+ * BH off, RCU read lock held, ch->lock not held: the peer has announced the bytes.  After
+ * 0 the pull ends with its completion and its NOTIFY.  -ENOMEM, -ENOSPC, -ENOTCONN.
+ */
+int omx_pull_start_get(struct omx_pull *pull, u32 message);
+/* A pull that has not been started. */
+void omx_pull_discard(struct omx_pull *pull);
 
 /* Softirq, RCU read lock held. */
 void omx_pull_refused(struct omx_channel *ch, u32 id, u8 status);

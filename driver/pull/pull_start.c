@@ -4,6 +4,7 @@
  * message, or when a large get has been announced, in process context.  The driver
  * starts a pull by itself, mostly in softirq, if a peer puts many bytes into a window.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -60,8 +61,7 @@ static struct omx_pull *pull_alloc(struct omx_channel *ch, u32 message, gfp_t gf
 	return pull;
 }
 
-/* A pull that could not be published. */
-static void pull_discard(struct omx_pull *pull)
+void omx_pull_discard(struct omx_pull *pull)
 {
 	omx_completion_free(pull->completion);
 	kfree_skb(pull->notify);
@@ -134,7 +134,7 @@ static struct omx_pull *pull_alloc_for_program(struct omx_channel *ch,
 	if (pull->completion)
 		return pull;
 	omx_channel_ref(ch);		/* still the caller's */
-	pull_discard(pull);
+	omx_pull_discard(pull);
 	return NULL;
 }
 
@@ -234,7 +234,7 @@ long omx_pull(struct omx_endpoint *ep, void __user *arg)
 		error = pull_start(pull, ioc.status);
 	omx_endpoint_leave(ep);
 	if (error)
-		pull_discard(pull);
+		omx_pull_discard(pull);
 	return error;
 }
 
@@ -266,7 +266,7 @@ static int pull_set_window(struct omx_pull *pull, struct omx_window *window,
  * Regions that are pinned get their pages from page-in, too: nobody can be made to
  * wait for them here.
  */
-static void pull_start_in_window(struct omx_pull *pull)
+static void pull_start_atomic(struct omx_pull *pull)
 {
 	if (!pull->length)
 		omx_pull_conclude_start(pull, OMX_STATUS_OK);
@@ -292,11 +292,54 @@ int omx_pull_into_window(struct omx_channel *ch, struct omx_window *window,
 		error = pull_publish(pull, gfp);
 	}
 	if (!error) {
-		pull_start_in_window(pull);
+		pull_start_atomic(pull);
 		return 0;
 	}
 	if (pull->put_window)
 		omx_window_put(pull->put_window);
-	pull_discard(pull);
+	omx_pull_discard(pull);
+	return error;
+}
+
+/* ---- for a conditional get ---- */
+
+static int pull_prepare_get(struct omx_pull *pull, const struct omx_ioc_pull *ioc)
+{
+	int error = pull_get_region(pull->ep, pull, ioc);
+
+	/* Copying from a sender on this host faults pages in by itself. */
+	if (error || !pull->region || pull->ch->local)
+		return error;
+	error = omx_region_prepare(pull->region, pull->length, OMX_REGION_WRITE);
+	if (!error)
+		omx_region_prepare_more(pull->region, pull->length, OMX_REGION_WRITE);
+	return error;
+}
+
+struct omx_pull *omx_pull_make_get(struct omx_channel *ch, const struct omx_ioc_pull *ioc)
+{
+	struct omx_pull *pull = pull_alloc_for_program(ch, ioc);
+	int error;
+
+	if (!pull)
+		return ERR_PTR(-ENOMEM);
+	omx_channel_ref(ch);
+	error = pull_prepare_get(pull, ioc);
+	if (!error)
+		return pull;
+	omx_pull_discard(pull);
+	return ERR_PTR(error);
+}
+
+int omx_pull_start_get(struct omx_pull *pull, u32 message)
+{
+	struct omx_wire_notify *body = omx_packet_body(pull->notify);
+	int error;
+
+	pull->message = message;
+	body->message = cpu_to_be32(message);
+	error = pull_publish(pull, GFP_ATOMIC | __GFP_NOWARN);
+	if (!error)
+		pull_start_atomic(pull);
 	return error;
 }

@@ -259,7 +259,8 @@ static void fill_get_when(struct omx_ioc_get_when *get)
 	get->tag = any_tag();
 	get->length = any_length();
 	get->channel = any_number();
-	get->flags = any_below(2) ? OMX_ACCESS_ANNOUNCE : any_below(4);
+	get->region = any_below(3) ? 0 : any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+	get->address = get->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 	get->timeout_ms = any_below(4) ? any_below(100) : OMX_ANY;
 	get->reserved = 0;
 }

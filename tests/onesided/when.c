@@ -279,6 +279,24 @@ static void same_tag(bool keys_first)
 
 /* ---- the initiator is stopped ---------------------------------------------------------- */
 
+/* Tags of puts, then of gets. */
+#define STOPPED		(LENGTHS + 1)
+
+/* The bytes of a long get are pulled: the sender is told that they have arrived. */
+static void key_stopped_gets(void)
+{
+	uint64_t before = count_of(ep, "received notify");
+	unsigned int i, pulled = 0;
+
+	fill(memory, options.length, tag, 0);
+	for (i = 0; i < STOPPED; i++) {
+		post_key(tag + STOPPED + i, 0, length_of(i));
+		pulled += length_of(i) > 4096;
+	}
+	AWAIT(count_of(ep, "received notify") - before >= pulled, 10, 1,
+	      "the driver does not pull");
+}
+
 static void key_stopped(void)
 {
 	unsigned int i;
@@ -286,31 +304,33 @@ static void key_stopped(void)
 
 	receive(ep, &pid, sizeof(pid), 1);
 	stop_process(pid);
-	for (i = 0; i <= LENGTHS; i++) {
+	for (i = 0; i < STOPPED; i++) {
 		reset_window(length_of(i));
 		post_key(tag + i, MARGIN, length_of(i));
 		await_put(tag + i, length_of(i));
 		verify_window(length_of(i), tag + i);
 	}
+	key_stopped_gets();
 	CHECK(process_is_stopped(pid), "the initiator was not stopped all the time");
 	CHECK(!kill(pid, SIGCONT));
 }
 
 static void access_stopped(void)
 {
-	omx_request_t requests[LENGTHS + 1];
-	uint8_t *buffers[LENGTHS + 1];
+	omx_request_t requests[2 * STOPPED];
+	uint8_t *buffers[2 * STOPPED];
 	pid_t pid = getpid();
 	unsigned int i;
 
-	for (i = 0; i <= LENGTHS; i++) {
-		buffers[i] = allocate(length_of(i));
-		fill(buffers[i], length_of(i), tag + i, 0);
-		requests[i] = post_access(true, tag + i, buffers[i], length_of(i));
+	for (i = 0; i < 2 * STOPPED; i++) {
+		buffers[i] = allocate(length_of(i % STOPPED));
+		fill(buffers[i], length_of(i % STOPPED), tag + i, 0);
+		requests[i] = post_access(i < STOPPED, tag + i, buffers[i], length_of(i % STOPPED));
 	}
 	send_sync(ep, peer, &pid, sizeof(pid), 1);
-	for (i = 0; i <= LENGTHS; i++) {
+	for (i = 0; i < 2 * STOPPED; i++) {
 		finish_with(ep, &requests[i], OMX_SUCCESS);
+		verify(buffers[i], length_of(i % STOPPED), i < STOPPED ? tag + i : tag);
 		free(buffers[i]);
 	}
 }
@@ -321,7 +341,7 @@ static void initiator_stopped(void)
 		key_stopped();
 	else
 		access_stopped();
-	tag += LENGTHS + 1;
+	tag += 2 * STOPPED;
 	barrier(ep, peer);
 }
 

@@ -320,6 +320,38 @@ int mock_do_get(struct file *file, struct omx_ioc_get *get)
 	return 0;
 }
 
+uint64_t mock_longest_get(void)
+{
+	return longest_get;
+}
+
+void mock_pull_get(struct file *file, const struct omx_ioc_get *get, uint32_t region,
+		   uint64_t address)
+{
+	struct omx_event event = {
+		.type = OMX_EVENT_ACCESS_DONE, .channel = get->channel, .cookie = get->cookie,
+	};
+	struct channel *channel;
+	struct window *window;
+	unsigned char *data;
+	int err;
+
+	channel = channel_of_access(file, get->channel, get->cookie, &err);
+	assert(channel);
+	mock_check_memory(file, region, address, get->length, OMX_REGION_WRITE);
+	event.status = (uint8_t)find_window(file, channel, &get->key, OMX_WINDOW_GET,
+					    get->offset, get->length, &window);
+	if (!event.status) {
+		data = malloc(get->length + 1);
+		move_window(window, get->offset, data, get->length, true);
+		mock_move_memory(file, region, address, data, get->length, false);
+		free(data);
+		event.type = OMX_EVENT_PULL_DONE;
+		event.length = get->length;
+	}
+	mock_answer_to(file, &event);
+}
+
 /* ---- atomic operations ----------------------------------------------------- */
 
 static uint64_t widen(uint64_t word, uint8_t size)

@@ -173,6 +173,11 @@ int mock_do_put_rndv(struct file *file, struct omx_ioc_put_rndv *put);
 int mock_do_get(struct file *file, struct omx_ioc_get *get);
 int mock_do_atomic(struct file *file, struct omx_ioc_atomic *atomic);
 
+/* A get whose bytes the driver pulls into this memory. */
+void mock_pull_get(struct file *file, const struct omx_ioc_get *get, uint32_t region,
+		   uint64_t address);
+uint64_t mock_longest_get(void);
+
 /* ---- mock_when.c ---- */
 
 /* The file is closed: its conditional accesses and the keys for them go. */

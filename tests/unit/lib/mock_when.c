@@ -94,7 +94,6 @@ static void fire(const struct when *when, const struct omx_ioc_post_key *key)
 	struct omx_ioc_get get = {
 		.key = key->key, .offset = key->offset, .length = when->get.length,
 		.cookie = when->get.cookie, .channel = when->get.channel,
-		.flags = when->get.flags,
 	};
 	int err = 0;
 
@@ -102,6 +101,8 @@ static void fire(const struct when *when, const struct omx_ioc_post_key *key)
 		return;
 	if (when->is_put)
 		fire_put(when, key);
+	else if (when->get.region)
+		mock_pull_get(when->file, &get, when->get.region, when->get.address);
 	else
 		err = mock_do_get(when->file, &get);
 	assert(!err);
@@ -153,7 +154,9 @@ int mock_do_get_when(struct file *file, struct omx_ioc_get_when *get)
 		.used = true, .file = file, .channel = get->channel, .get = *get,
 	};
 
-	assert(!get->reserved);
+	assert(!get->reserved && (get->region || !get->address));
+	if (!get->region && get->length > mock_longest_get())
+		return -EMSGSIZE;
 	return post(&when);
 }
 
