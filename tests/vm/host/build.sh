@@ -7,6 +7,14 @@
 
 jobs=$(nproc)
 
+# compiled CMD...: its compilations are taken from the cache, which serves all
+# checkouts. So debug information may name another one's directory.
+compiled() {
+	CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=y \
+		CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime \
+		PATH=/usr/lib/ccache:$PATH "$@"
+}
+
 # $LAB_BUILT is a driver's directory: a check that runs the lab many times says
 # that it has built all parts already.
 build_all() {
@@ -17,9 +25,12 @@ build_all() {
 build_parts() {
 	build_lab_programs
 	[ "$opt_module" = yes ] || return 0
+	build_user &
+	pids+=($!)
 	build_driver
 	build_modules
-	build_user
+	wait "${pids[-1]}" || exit
+	unset 'pids[-1]'
 }
 
 build_lab_programs() {
@@ -36,10 +47,11 @@ build_lab_programs() {
 # complaints are shown; all of it if CMD fails.
 loudly() {
 	local what=$1
+	local log=$build/${what//[^a-zA-Z0-9.]/-}.log
 	say "building $what"
-	if ! "${@:2}" </dev/null 2>&1 | tee "$build/build.log" |
+	if ! "${@:2}" </dev/null 2>&1 | tee "$log" |
 		{ grep --line-buffered -E '^ +[A-Z]+ |warning:|error:' || true; } >&2; then
-		tail -n 50 "$build/build.log" >&2
+		tail -n 50 "$log" >&2
 		die "cannot build $what"
 	fi
 }
@@ -49,7 +61,7 @@ loudly() {
 build_driver() {
 	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$driver_build"
-	loudly "the driver for $kver" make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
+	loudly "the driver for $kver" compiled make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
 }
 
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
@@ -59,7 +71,7 @@ build_modules() {
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"
-		loudly "the tests' $module" make -C "$headers" "${kernel_make[@]}" \
+		loudly "the tests' $module" compiled make -C "$headers" "${kernel_make[@]}" \
 			M="$modules_build/$module" modules
 	done
 }
@@ -84,8 +96,8 @@ make_user() {
 	[ -e "$top/configure" ] || (cd "$top" && autoreconf -fi) || return
 	forget_other_place
 	mkdir -p "$build/user"
-	configured || configure_user || return
-	make -C "$build/user" -j"$jobs" && install_user
+	configured || compiled configure_user || return
+	compiled make -C "$build/user" -j"$jobs" && install_user
 }
 
 # Installing takes longer than finding out that nothing is new.

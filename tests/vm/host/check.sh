@@ -32,7 +32,8 @@ groups() {
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
+# One more than processors, because a test often waits for a timeout.
+worker_count() { echo "${LAB_WORKERS:-$(($(nproc) + 1))}"; }
 
 cmd_check() {
 	local list=()
@@ -188,7 +189,7 @@ joins_guests() {
 check_unit() {
 	local begin=$EPOCHREALTIME log=$logs/unit/make.log status=0 line
 	mkdir -p "$logs/unit"
-	make -C "$build/user" -k check >"$log" 2>&1 </dev/null || status=$?
+	compiled make -C "$build/user" -k check >"$log" 2>&1 </dev/null || status=$?
 	while read -r line; do
 		unit_result "$line"
 	done < <(grep -aE '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): ' "$log")

@@ -4,7 +4,7 @@
 
 packages=(
 	# a driver and a library
-	autoconf automake gcc libc6-dev libcmocka-dev libjson-c-dev libtool make
+	autoconf automake ccache gcc libc6-dev libcmocka-dev libjson-c-dev libtool make
 	pkg-config
 	linux-headers-amd64
 	# a guest
