@@ -16,7 +16,7 @@
 #define SECOND		1000000u
 
 struct event {
-	u32 at;				/* us; 0: unused */
+	u32 at;				/* us */
 	bool is_ack;
 	u32 seq;			/* or what is acknowledged */
 	u64 sack;
@@ -32,25 +32,20 @@ struct simulation {
 	u32 retransmit_at;
 	struct omx_rx_state rx;
 	u32 ack_at;			/* 0: nothing to acknowledge */
-	struct event wire[EVENTS];
+	struct event wire[EVENTS];	/* a queue: all take the same time */
+	u32 arrived, departed;		/* events so far */
 	u32 sent, timeouts;
 	u32 burst, largest_burst;	/* packets sent again for one ack */
 };
 
 static void put_on_wire(struct simulation *s, struct event event)
 {
-	u32 i;
-
 	if (s->now < s->down_until || (s->now < s->lossy_until && random_percent(s->loss)))
 		return;
-	for (i = 0; i < EVENTS; i++) {
-		if (s->wire[i].at)
-			continue;
-		event.at = s->now + WIRE_US;
-		s->wire[i] = event;
-		return;
-	}
-	fail_msg("%u frames are on the wire", EVENTS);
+	if (s->departed - s->arrived == EVENTS)
+		fail_msg("%u frames are on the wire", EVENTS);
+	event.at = s->now + WIRE_US;
+	s->wire[s->departed++ % EVENTS] = event;
 }
 
 static void send_packet(struct simulation *s, u32 seq)
@@ -145,15 +140,13 @@ static void start(struct simulation *s, u32 packets)
 
 static void step(struct simulation *s)
 {
-	u32 i;
-
 	s->now += STEP_US;
-	for (i = 0; i < EVENTS; i++) {
-		struct event event = s->wire[i];
+	while (s->arrived != s->departed) {
+		struct event event = s->wire[s->arrived % EVENTS];
 
-		if (!event.at || event.at > s->now)
-			continue;
-		s->wire[i].at = 0;
+		if (event.at > s->now)
+			break;
+		s->arrived++;
 		if (event.is_ack)
 			take_ack(s, &event);
 		else
