@@ -7,11 +7,11 @@
 # patience SECONDS: that, or as many times that as asked for.
 patience() { echo $(($1 * ${OMX_MEMORY_ROUNDS:-1})); }
 
-# rounds N: likewise, but a third of it without check --all, and fewer where the
+# rounds N: likewise, but a sixth of it without check --all, and fewer where the
 # kernel checks itself and is slow.
 rounds() {
 	local count=$(($1 * ${OMX_MEMORY_ROUNDS:-1}))
-	[ "${LAB_ALL:-no}" = yes ] || count=$(((count + 2) / 3))
+	[ "${LAB_ALL:-no}" = yes ] || count=$(((count + 5) / 6))
 	[ ! -e /proc/lockdep ] || count=$(((count + 11) / 12))
 	echo "$count"
 }
