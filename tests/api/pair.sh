@@ -26,6 +26,14 @@ both() {
 	return "$status"
 }
 
+# serves PID: returns when the server on node 1 has opened its endpoint, number 1,
+# which other programs on the node would take.
+serves() {
+	until node 1 omx_endpoints | grep -q ' 1  open by'; do
+		kill -0 "$1" && sleep 0.1 || return
+	done
+}
+
 # alone I PROGRAM [OPTION...]: on node I; a program with two sides starts both.
 alone() {
 	local node=$1 program=$OMX_TESTS/$2
