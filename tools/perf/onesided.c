@@ -24,6 +24,7 @@ struct slot {
 	uint64_t number;	/* of the access that it carries now */
 	uint64_t before;	/* the word */
 	bool reads_back;
+	bool is_busy;
 	omx_request_t request;
 };
 
@@ -131,6 +132,7 @@ static void slot_prepare(struct run *run, struct slot *slot)
 	uint64_t length = run->round->length;
 
 	slot->number = run->posted++;
+	slot->is_busy = true;
 	slot->reads_back = false;
 	if (session->access == ACCESS_PUT)
 		session_fill(session, slot->buffer, length, slot->number);
@@ -237,30 +239,40 @@ static int run_one_by_one(struct run *run)
 
 /* ---- the client: many at a time ------------------------------------------------ */
 
-static int post_next(struct run *run, struct slot *slot)
+/*
+ * In the order of the slots, of which one may stay busy for long: then those behind
+ * it wait, as no access may take place where an earlier one still does.
+ */
+static int post_more(struct run *run)
 {
-	if (run->posted == run->round->count)
-		return 0;
-	slot_prepare(run, slot);
-	return slot_post(run, slot);
+	const struct round *round = run->round;
+	struct slot *slot;
+
+	while (run->posted < round->count) {
+		slot = &run->slots[run->posted % round->window];
+		if (slot->is_busy)
+			break;
+		slot_prepare(run, slot);
+		if (slot_post(run, slot) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int run_stream(struct run *run)
 {
 	omx_status_t status;
 	struct slot *slot;
-	uint64_t i;
 
-	for (i = 0; i < run->round->window; i++)
-		if (post_next(run, &run->slots[i]) < 0)
-			return -1;
+	if (post_more(run) < 0)
+		return -1;
 	while (run->pending) {
 		if (link_wait_any(run->session->link, &status) < 0)
 			return -1;
 		slot = status.context;
 		slot_check(run, slot, &status);
-		if (slot_must_read_back(run, slot) ? slot_read_back(run, slot) < 0 :
-						     post_next(run, slot) < 0)
+		slot->is_busy = slot_must_read_back(run, slot);
+		if (slot->is_busy ? slot_read_back(run, slot) < 0 : post_more(run) < 0)
 			return -1;
 	}
 	return 0;
