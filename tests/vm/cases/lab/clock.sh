@@ -4,7 +4,7 @@
 # its kernel did not find at boot that its clocks contradict each other. The
 # host's time is that of a file which the guest creates in a directory of the
 # host.
-# lab: --no-module
+# lab:
 # timeout: 60
 set -u
 

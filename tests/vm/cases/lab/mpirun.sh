@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # mpirun starts programs on nodes as it does on machines.
-# lab: --no-module
+# lab:
 # lab: --no-module --machines
 # timeout: 200
 set -eu

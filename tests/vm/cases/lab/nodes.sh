@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Nodes are what lab run --help says.
+# lab:
 # lab: --no-module
 # lab: --no-module --nodes 4 --mtu 1500
 # lab: --no-module --machines
