@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mtl_omx.h"
 
+#include "glue.h"
 #include "match.h"
 
 #include "opal/mca/base/base.h"
@@ -76,92 +77,19 @@ static int component_nothing(void)
 	return OMPI_SUCCESS;
 }
 
-bool mtl_omx_requested(void)
-{
-	const char *chosen = ompi_mtl_base_framework.framework_selection;
-
-	return chosen && chosen[0] != '^' && strstr(chosen, "omx");
-}
-
-/* What to do about it, on the host that is named before. */
-static const char *hint(omx_return_t reason)
-{
-	switch (reason) {
-	case OMX_NO_DEVICE_FILE:
-	case OMX_NO_DRIVER:
-		return "; there, try: modprobe omx";
-	case OMX_ACCESS_DENIED:
-		return "; there, see: ls -l /dev/omx";
-	case OMX_BOARD_NOT_FOUND:
-		return "; there, see: omx_info";
-	case OMX_NO_SYSTEM_RESOURCES:
-		return "; there, see: omx_endpoints, and user_endpoints and user_memory_mb in "
-		       "/sys/module/omx/parameters";
-	default:
-		return "";
-	}
-}
-
-/* Aloud if the user wants it, else Open MPI finds another way by itself. */
-static void component_cannot(const char *what, omx_return_t reason)
-{
-	if (mtl_omx_requested())
-		opal_output(0, "mtl/omx: cannot %s on %s: %s%s", what,
-			    ompi_process_info.nodename, omx_strerror(reason), hint(reason));
-	else
-		opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
-				    "mtl/omx: cannot %s: %s", what, omx_strerror(reason));
-}
-
-static omx_return_t open_board(uint32_t board, uint32_t key)
-{
-	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
-
-	param.val.context_id.bits = MATCH_QUEUE_BITS;
-	param.val.context_id.shift = MATCH_COMM_SHIFT;
-	return omx_open_endpoint(board, OMX_ANY_ENDPOINT, key, &param, 1, &mtl_omx.endpoint);
-}
-
-/* Processes of a job have to be on one network: any board will not do. */
-static omx_return_t open_first_board(uint32_t key)
-{
-	omx_return_t ret = OMX_BOARD_NOT_FOUND;
-	uint32_t board, count;
-
-	if (omx_get_info(NULL, OMX_INFO_BOARD_MAX, NULL, 0, &count, sizeof(count)))
-		return ret;
-	for (board = 0; board < count && ret == OMX_BOARD_NOT_FOUND; board++)
-		ret = open_board(board, key);
-	return ret;
-}
-
-static bool start_library(void)
-{
-	omx_return_t ret = omx_init();
-
-	mtl_omx.finalize_library = ret == OMX_SUCCESS;
-	if (ret == OMX_SUCCESS || ret == OMX_ALREADY_INITIALIZED)
-		return true;
-	component_cannot("use the driver", ret);
-	return false;
-}
-
-static int stop_library(void)
-{
-	if (mtl_omx.finalize_library)
-		omx_finalize();
-	mtl_omx.finalize_library = false;
-	return OMPI_SUCCESS;
-}
+static const struct omx_glue mtl_glue = {
+	.name = "mtl/omx",
+	.framework = &ompi_mtl_base_framework,
+};
 
 /* Open MPI initializes the component with the highest priority, and none if that fails. */
 static int component_query(mca_base_module_t **module, int *priority)
 {
 	*module = NULL;
-	if (!start_library())
+	if (!omx_glue_start(&mtl_glue))
 		return OMPI_ERR_NOT_AVAILABLE;
-	if (!mtl_omx_requested() && !mtl_omx_everywhere()) {
-		stop_library();
+	if (!omx_glue_requested(&mtl_glue) && !omx_glue_everywhere(&mtl_glue)) {
+		omx_glue_stop();
 		return OMPI_ERR_NOT_AVAILABLE;
 	}
 	*priority = mtl_omx.priority;
@@ -171,14 +99,13 @@ static int component_query(mca_base_module_t **module, int *priority)
 
 static bool start_endpoint(void)
 {
-	uint32_t key = mtl_omx_key();
-	omx_return_t ret = mtl_omx.board < 0 ? open_first_board(key) :
-				open_board((uint32_t)mtl_omx.board, key);
+	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
+	uint32_t key = omx_glue_key();
 
-	if (ret) {
-		component_cannot("open an endpoint", ret);
+	param.val.context_id.bits = MATCH_QUEUE_BITS;
+	param.val.context_id.shift = MATCH_COMM_SHIFT;
+	if (!omx_glue_open(&mtl_glue, mtl_omx.board, &param, key, &mtl_omx.endpoint))
 		return false;
-	}
 	if (mtl_omx_publish(key) == OMPI_SUCCESS)
 		return true;
 	omx_close_endpoint(mtl_omx.endpoint);
@@ -207,7 +134,7 @@ OMPI_DECLSPEC mca_mtl_base_component_2_0_0_t mca_mtl_omx_component = {
 		.mca_component_minor_version = OMPI_MINOR_VERSION,
 		.mca_component_release_version = OMPI_RELEASE_VERSION,
 		.mca_open_component = component_nothing,
-		.mca_close_component = stop_library,
+		.mca_close_component = component_nothing,
 		.mca_query_component = component_query,
 		.mca_register_component_params = register_parameters,
 	},

@@ -5,7 +5,7 @@
  * match info.
  *
  *   component.c	found, asked, opened by Open MPI; its parameters
- *   select.c		shall it be used when nobody has asked for it?
+ *   glue.h		what it has in common with btl/omx
  *   peer.c		processes: addresses published, connections made
  *   match.h		match info
  *   memory.c		datatypes: in place, as segments, or through a copy
@@ -39,7 +39,6 @@ struct mtl_omx_module {
 	mca_mtl_base_module_t super;
 	omx_endpoint_t endpoint;
 	opal_mutex_t lock;
-	bool finalize_library;		/* it was us who initialized it */
 	/* parameters */
 	int board;			/* -1: the first */
 	int priority;
@@ -50,19 +49,10 @@ struct mtl_omx_module {
 extern struct mtl_omx_module mtl_omx;
 extern mca_mtl_base_component_2_0_0_t mca_mtl_omx_component;
 
-/* Has the user named this component? */
-bool mtl_omx_requested(void);
-
-/* Is every host of the job a peer?  All its processes say the same. */
-bool mtl_omx_everywhere(void);
-
 /* ---- peers ----------------------------------------------------------------- */
 
 /* Tells the others where we are.  OMPI_SUCCESS or an error. */
 int mtl_omx_publish(uint32_t key);
-
-/* A connection key for this process, which one of another job does not have. */
-uint32_t mtl_omx_key(void);
 
 int mtl_omx_add_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 		      struct ompi_proc_t **procs);

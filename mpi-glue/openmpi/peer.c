@@ -40,11 +40,6 @@ struct mtl_omx_peer {
 
 #define PEER(proc) ((proc)->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_MTL])
 
-uint32_t mtl_omx_key(void)
-{
-	return OMPI_PROC_MY_NAME->jobid * 0x9e3779b1u ^ OMPI_PROC_MY_NAME->vpid;
-}
-
 int mtl_omx_publish(uint32_t key)
 {
 	struct location location = { .key = key };

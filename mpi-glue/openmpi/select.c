@@ -12,7 +12,9 @@
  * A job that another one spawns has to say what that one says: Open MPI hands
  * its parameters in the environment on.
  */
-#include "mtl_omx.h"
+#include "compat.h"
+
+#include "glue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +57,14 @@ static char *host_of(uint32_t rank)
 	return ret == OPAL_SUCCESS ? host : NULL;
 }
 
-static bool say_no(const char *why, const char *host)
+static bool say_no(const struct omx_glue *glue, const char *why, const char *host)
 {
-	opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
-			    "mtl/omx: not used: %s%s", why, host ? host : "");
+	opal_output_verbose(5, glue->framework->framework_output,
+			    "%s: not used: %s%s", glue->name, why, host ? host : "");
 	return false;
 }
 
-static bool ask_table(void)
+static bool ask_table(const struct omx_glue *glue)
 {
 	char *own = host_of(OMPI_PROC_MY_NAME->vpid);
 	char *last = NULL;	/* neighbours in rank share a host more often than not */
@@ -77,7 +79,7 @@ static bool ask_table(void)
 			several |= strcmp(host, own) != 0;
 			known = is_peer(host);	/* our own name, too: others ask for it */
 			if (!known)
-				say_no("this is not a peer: ", host);
+				say_no(glue, "this is not a peer: ", host);
 		}
 		free(last);
 		last = host;
@@ -85,16 +87,16 @@ static bool ask_table(void)
 	free(last);
 	free(own);
 	if (!known)
-		return say_no("not every host of the job is a known peer", NULL);
-	return several ? true : say_no("the job has one host only", NULL);
+		return say_no(glue, "not every host of the job is a known peer", NULL);
+	return several ? true : say_no(glue, "the job has one host only", NULL);
 }
 
 #define ANSWER	"OMPI_MCA_mtl_omx_answer"
 
-bool mtl_omx_everywhere(void)
+bool omx_glue_everywhere(const struct omx_glue *glue)
 {
 	const char *parents = getenv("OMPI_PARENT_PORT") ? getenv(ANSWER) : NULL;
-	bool answer = parents ? !strcmp(parents, "yes") : ask_table();
+	bool answer = parents ? !strcmp(parents, "yes") : ask_table(glue);
 
 	setenv(ANSWER, answer ? "yes" : "no", 1);
 	return answer;
