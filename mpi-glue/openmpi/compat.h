@@ -15,12 +15,19 @@
 #if OMPI_MAJOR_VERSION >= 5
 
 #include "ompi/runtime/ompi_rte.h"
+#include "ompi/mca/bml/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/mca/threads/mutex.h"
 
 #define MTL_OMX_INIT_PARAMETERS \
 	bool enable_progress_threads, bool enable_mpi_threads, bool *accelerator_support
 #define mtl_omx_init_defaults() (*accelerator_support = false)
+
+/*
+ * Windows need BTLs, which only pml/ob1 starts.  It does so even if another pml is
+ * chosen in the end, but not if the user has named another one.
+ */
+#define mtl_omx_start_btls() mca_bml_base_init(enable_progress_threads, enable_mpi_threads)
 
 /* Its number is the same in all members: extended context ids need a flag that we do not set. */
 static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
@@ -47,6 +54,7 @@ static inline bool mtl_omx_is_displaced(const struct opal_convertor_t *convertor
 #define MTL_OMX_INIT_PARAMETERS \
 	bool enable_progress_threads, bool enable_mpi_threads
 #define mtl_omx_init_defaults() ((void)0)
+#define mtl_omx_start_btls() OMPI_SUCCESS
 
 static inline uint32_t mtl_omx_context_of(const struct ompi_communicator_t *comm)
 {

@@ -119,6 +119,7 @@ static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)
 	mtl_omx_init_defaults();
 	if (!start_endpoint())
 		return NULL;
+	(void)mtl_omx_start_btls();
 	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
 	opal_progress_register(mtl_omx_progress);
 	opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
