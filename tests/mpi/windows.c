@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_windows: one-sided communication in its three ways of synchronization.
- * What carries it is Open MPI's choice (--mca osc).
+ * mpi_windows: one-sided communication with all kinds of windows and of
+ * synchronization.  What carries it is Open MPI's choice (--mca osc).
+ * --mode threads: with MPI_THREAD_MULTIPLE.  --mode one: only with the kind of
+ * window that all components support.
  */
-#include "common.h"
+#include "windows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ELEMENTS	20000
+int64_t *memory;
+MPI_Win window;
 
-static int64_t *memory;
-static MPI_Win window;
+static MPI_Aint *bases;		/* of all ranks, if the window is dynamic; else NULL */
 
-static void clear_window(void)
+MPI_Aint displacement_of(int target, size_t element)
+{
+	return bases ? MPI_Aint_add(bases[target], element * sizeof(*memory)) :
+		       (MPI_Aint)element;
+}
+
+void clear_window(void)
 {
 	MUST(MPI_Barrier(world));
 	memset(memory, 0, ELEMENTS * ranks * sizeof(*memory));
@@ -31,8 +39,8 @@ static void put_all(int to, int64_t *out)
 
 	for (i = 0; i < ELEMENTS; i++)
 		out[i] = window_value(rank, to, i);
-	MUST(MPI_Put(out, ELEMENTS, MPI_INT64_T, to, (MPI_Aint)rank * ELEMENTS, ELEMENTS,
-		     MPI_INT64_T, window));
+	MUST(MPI_Put(out, ELEMENTS, MPI_INT64_T, to, displacement_of(to, rank * ELEMENTS),
+		     ELEMENTS, MPI_INT64_T, window));
 }
 
 static void check_from(int from)
@@ -43,7 +51,7 @@ static void check_from(int from)
 		EQUAL(memory[from * ELEMENTS + i], window_value(from, rank, i));
 }
 
-static void check_fences(void)
+void check_fences(void)
 {
 	int64_t *out = allocate(ranks * ELEMENTS * sizeof(*out));
 	int64_t *in = allocate(ELEMENTS * sizeof(*in));
@@ -56,7 +64,8 @@ static void check_fences(void)
 	MUST(MPI_Win_fence(0, window));
 	for (i = 0; i < ranks; i++)
 		check_from(i);
-	MUST(MPI_Get(in, ELEMENTS, MPI_INT64_T, right, 0, ELEMENTS, MPI_INT64_T, window));
+	MUST(MPI_Get(in, ELEMENTS, MPI_INT64_T, right, displacement_of(right, 0), ELEMENTS,
+		     MPI_INT64_T, window));
 	MUST(MPI_Win_fence(0, window));
 	for (i = 0; i < ELEMENTS; i++)
 		EQUAL(in[i], window_value(0, right, i));
@@ -64,33 +73,25 @@ static void check_fences(void)
 	free(in);
 }
 
-static void check_sums(void)
+static void count_under_lock(int target)
 {
-	int64_t one = rank + 1;
-	int i;
+	int64_t one = 1, before;
 
-	clear_window();
-	MUST(MPI_Win_fence(0, window));
-	for (i = 0; i < 100; i++)
-		MUST(MPI_Accumulate(&one, 1, MPI_INT64_T, i % ranks, i, 1, MPI_INT64_T, MPI_SUM,
-				    window));
-	MUST(MPI_Win_fence(0, window));
-	for (i = 0; i < 100; i++)
-		EQUAL(memory[i], i % ranks == rank ? ranks * (ranks + 1) / 2 : 0);
+	MUST(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window));
+	MUST(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, target, displacement_of(target, 0),
+			      MPI_SUM, window));
+	MUST(MPI_Win_unlock(target, window));
+	CHECK(before >= 0 && before < 20 * ranks);
 }
 
-static void check_locks(void)
+void check_locks(void)
 {
-	int64_t one = 1, before, *out = allocate(ELEMENTS * sizeof(*out));
+	int64_t *out = allocate(ELEMENTS * sizeof(*out));
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, i;
 
 	clear_window();
-	for (i = 0; i < 20; i++) {
-		MUST(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window));
-		MUST(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, window));
-		MUST(MPI_Win_unlock(0, window));
-		CHECK(before >= 0 && before < 20 * ranks);
-	}
+	for (i = 0; i < 20; i++)
+		count_under_lock(0);
 	MUST(MPI_Barrier(world));
 	if (!rank) {
 		MUST(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));
@@ -108,11 +109,73 @@ static void check_locks(void)
 	free(out);
 }
 
+/* Every second word, there and back. */
+static void put_with_gaps(int target)
+{
+	enum { WORDS = 300 };
+	int64_t out[2 * WORDS], in[2 * WORDS];
+	MPI_Datatype gaps;
+	int i;
+
+	for (i = 0; i < 2 * WORDS; i++) {
+		out[i] = i + 1;
+		in[i] = -1;
+	}
+	MUST(MPI_Type_vector(WORDS, 1, 2, MPI_INT64_T, &gaps));
+	MUST(MPI_Type_commit(&gaps));
+	MUST(MPI_Put(out, 1, gaps, target, displacement_of(target, rank * ELEMENTS), 1, gaps,
+		     window));
+	MUST(MPI_Win_flush(target, window));
+	MUST(MPI_Get(in, 2 * WORDS, MPI_INT64_T, target, displacement_of(target, rank * ELEMENTS),
+		     2 * WORDS, MPI_INT64_T, window));
+	MUST(MPI_Win_flush(target, window));
+	for (i = 0; i < 2 * WORDS; i++)
+		EQUAL(in[i], i % 2 ? 0 : i + 1);
+	MUST(MPI_Type_free(&gaps));
+}
+
+static void put_with_request(int target)
+{
+	int64_t out = rank + 77, in = 0;
+	MPI_Request request;
+
+	MUST(MPI_Rput(&out, 1, MPI_INT64_T, target, displacement_of(target, rank * ELEMENTS), 1,
+		      MPI_INT64_T, window, &request));
+	MUST(MPI_Wait(&request, MPI_STATUS_IGNORE));
+	MUST(MPI_Win_flush_all(window));
+	MUST(MPI_Rget(&in, 1, MPI_INT64_T, target, displacement_of(target, rank * ELEMENTS), 1,
+		      MPI_INT64_T, window, &request));
+	MUST(MPI_Wait(&request, MPI_STATUS_IGNORE));
+	EQUAL(in, out);
+}
+
+void check_all_locks(void)
+{
+	int64_t *out = allocate(ELEMENTS * sizeof(*out));
+	int i;
+
+	clear_window();
+	MUST(MPI_Win_lock_all(0, window));
+	for (i = 0; i < ranks; i++) {
+		put_with_gaps(i);
+		put_with_request(i);
+		put_all(i, out);
+		MUST(MPI_Win_flush_local(i, window));
+	}
+	MUST(MPI_Win_flush_all(window));
+	MUST(MPI_Barrier(world));
+	MUST(MPI_Win_sync(window));
+	for (i = 0; i < ranks; i++)
+		check_from(i);
+	MUST(MPI_Win_unlock_all(window));
+	free(out);
+}
+
 /*
  * Each rank exposes its window to its left neighbour and accesses that of its
  * right one.
  */
-static void check_posts(void)
+void check_posts(void)
 {
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 	int64_t *out = allocate(ELEMENTS * sizeof(*out));
@@ -134,31 +197,130 @@ static void check_posts(void)
 	free(out);
 }
 
-static void run_part(const char *name, void (*test)(void))
+/* ---- kinds of windows ------------------------------------------------------------- */
+
+static size_t window_size(void)
 {
-	name_test(name);
-	test();
+	return (size_t)ranks * ELEMENTS * sizeof(*memory);
+}
+
+static void create_window(void)
+{
+	memory = allocate(window_size());
+	MUST(MPI_Win_create(memory, window_size(), sizeof(*memory), MPI_INFO_NULL, world,
+			    &window));
+}
+
+static void allocate_window(void)
+{
+	MUST(MPI_Win_allocate(window_size(), sizeof(*memory), MPI_INFO_NULL, world, &memory,
+			      &window));
+}
+
+static void attach_window(void)
+{
+	MPI_Aint base;
+
+	memory = allocate(window_size());
+	bases = allocate(ranks * sizeof(*bases));
+	MUST(MPI_Win_create_dynamic(MPI_INFO_NULL, world, &window));
+	MUST(MPI_Win_attach(window, memory, window_size()));
+	MUST(MPI_Get_address(memory, &base));
+	MUST(MPI_Allgather(&base, 1, MPI_AINT, bases, 1, MPI_AINT, world));
+}
+
+static void free_created(void)
+{
+	MUST(MPI_Win_free(&window));
+	free(memory);
+}
+
+static void free_allocated(void)
+{
+	MUST(MPI_Win_free(&window));
+}
+
+static void free_attached(void)
+{
 	MUST(MPI_Barrier(world));
-	say("%-18s ok", name);
+	MUST(MPI_Win_detach(window, memory));
+	MUST(MPI_Win_free(&window));
+	free(memory);
+	free(bases);
+	bases = NULL;
+}
+
+/* Up to 4.1.4, osc/rdma takes a lock of the target twice, and waits for itself. */
+static bool dynamic_hangs(void)
+{
+	const char *component = getenv("OMPI_MCA_osc");
+
+	return OMPI_MAJOR_VERSION * 10000 + OMPI_MINOR_VERSION * 100 + OMPI_RELEASE_VERSION <
+		40105 && !(component && !strcmp(component, "pt2pt"));
+}
+
+static const struct {
+	const char *name;
+	void (*begin)(void), (*end)(void);
+} kinds[] = {
+	{ "created", create_window, free_created },
+	{ "allocated", allocate_window, free_allocated },
+	{ "dynamic", attach_window, free_attached },	/* last */
+};
+
+static const struct {
+	const char *name;
+	void (*test)(void);
+} parts[] = {
+	{ "fence", check_fences },
+	{ "lock", check_locks },
+	{ "lock all", check_all_locks },
+	{ "post and start", check_posts },
+	{ "sums", check_sums },
+	{ "operations", check_operations },
+	{ "fetch and add", check_fetches },
+	{ "compare and swap", check_swaps },
+	{ "threads", check_threads },
+};
+
+static void run_parts(const char *kind, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		name_test(parts[i].name);
+		parts[i].test();
+		MUST(MPI_Barrier(world));
+		say("%-10s %-18s ok", kind, parts[i].name);
+	}
+	name_test("");
+}
+
+static bool mode_is(const char *mode)
+{
+	return options.mode && !strcmp(options.mode, mode);
 }
 
 int main(int argc, char **argv)
 {
-	size_t size;
+	int provided, count = sizeof(parts) / sizeof(*parts);
+	size_t kind_count = sizeof(kinds) / sizeof(*kinds), i;
 
-	MPI_Init(&argc, &argv);
 	read_options(argc, argv);
+	MPI_Init_thread(&argc, &argv, mode_is("threads") ? MPI_THREAD_MULTIPLE :
+			MPI_THREAD_SINGLE, &provided);
 	start();
-	size = (size_t)ranks * ELEMENTS * sizeof(*memory);
-	memory = allocate(size);
-	MUST(MPI_Win_create(memory, size, sizeof(*memory), MPI_INFO_NULL, world, &window));
-	MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
-	run_part("fence", check_fences);
-	run_part("accumulate", check_sums);
-	run_part("lock", check_locks);
-	run_part("post and start", check_posts);
-	name_test("");
-	MUST(MPI_Win_free(&window));
-	free(memory);
+	if (!mode_is("threads"))
+		count--;
+	if (dynamic_hangs())
+		kind_count--;
+	for (i = 0; i < kind_count; i++) {
+		kinds[i].begin();
+		MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+		run_parts(kinds[i].name, count);
+		kinds[i].end();
+		if (mode_is("one"))
+			break;
+	}
 	return finish();
 }
