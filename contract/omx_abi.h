@@ -59,6 +59,7 @@ enum omx_status {
 	OMX_STATUS_BAD_RANGE,		/* not within the window, or not aligned */
 	OMX_STATUS_NO_RIGHT,		/* the window does not permit this access */
 	OMX_STATUS_TIMEOUT,		/* no key came in time for a conditional access */
+	OMX_STATUS_LOG_FULL,		/* an access that was not performed: post it again later */
 	OMX_STATUSES
 };
 
@@ -316,6 +317,12 @@ struct omx_key {
 #define OMX_WINDOW_GET		0x1
 #define OMX_WINDOW_PUT		0x2
 #define OMX_WINDOW_ATOMIC	0x4
+/*
+ * Pages of the window may be made active.  Its key says so, by OMX_KEY_ACTIVE in
+ * secret[2]: the buffer of a put may be needed until the put has been performed.
+ */
+#define OMX_WINDOW_ACTIVE	0x8
+#define OMX_KEY_ACTIVE		0x1
 
 /*
  * WINDOW_CREATE exports bytes of a region, so that peers who know the key access
@@ -408,6 +415,80 @@ struct omx_ioc_atomic {
 	__u8	operation;
 	__u8	size;			/* 4 or 8 */
 	__u8	reserved[2];
+};
+
+/* ---- active access ---- */
+
+#define OMX_LOGS_MAX		64	/* of an endpoint */
+#define OMX_LOG_SLOTS_MIN	64u	/* of OMX_SLOT_SIZE bytes */
+#define OMX_LOG_SLOTS_MAX	(1u << 18)
+
+/*
+ * LOG_CREATE makes a ring in which the driver logs accesses of peers; `ring` and
+ * `user` are where it is mapped.  LOG_DESTROY: ENOENT: there is no such log; EBUSY:
+ * pages of a window name it.  Errors of LOG_CREATE: EINVAL; EBUSY: OMX_LOGS_MAX;
+ * EDQUOT, ENOMEM.
+ */
+struct omx_ioc_log {
+	__u32	log;			/* out (create), in (destroy) */
+	__u32	slots;			/* a power of two */
+	__u64	ring;			/* out: mmap offset of struct omx_log_kernel */
+	__u64	user;			/* out: ... of struct omx_log_user */
+};
+
+/*
+ * Sleeps until kcommits of the log or kwakeups of the ring differ from what the
+ * caller has seen, until a signal (EINTR) or the timeout (ETIMEDOUT).  ENOENT: the
+ * log has been destroyed.
+ */
+struct omx_ioc_log_wait {
+	__u32	log;
+	__u32	commits;
+	__u32	wakeups;
+	__u32	timeout_ms;		/* OMX_ANY: none */
+};
+
+/*
+ * What accesses do to a page of a window.  Pages are OMX_ACTIVE_PAGE bytes and
+ * counted from the start of the window.  All pages are W and R at first.
+ */
+#define OMX_PAGE_W		0x01	/* puts are performed */
+#define OMX_PAGE_WL		0x02	/* puts are logged ... */
+#define OMX_PAGE_WLD		0x04	/* ... with their data */
+#define OMX_PAGE_R		0x08	/* gets are performed */
+#define OMX_PAGE_RL		0x10	/* gets are logged ... */
+#define OMX_PAGE_RLD		0x20	/* ... with their data */
+#define OMX_PAGE_E		0x40	/* in the log; else only traced and counted */
+#define OMX_PAGE_FLAGS		0x7f
+
+#define OMX_ACTIVE_PAGE		4096u
+#define OMX_ACTIVE_RANGES_MAX	4096	/* of pages with the same flags and log, per window */
+
+/*
+ * Sets the flags of pages.  When it returns, no access uses the old ones.  ENOENT:
+ * there is no such window or log; EACCES: the window is not OMX_WINDOW_ACTIVE; EINVAL:
+ * not whole pages of the window; ENOSPC: OMX_ACTIVE_RANGES_MAX; EDQUOT, ENOMEM.
+ */
+struct omx_ioc_activate {
+	__u64	offset;			/* in the window */
+	__u64	length;			/* whole pages, or up to the end of the window */
+	__u32	window;
+	__u32	log;			/* only with OMX_PAGE_E, else 0 */
+	__u32	flags;			/* OMX_PAGE_* */
+	__u32	reserved;
+};
+
+/*
+ * Asks the target whether its program has consumed the log entries of accesses of
+ * this channel.  Ends with OMX_EVENT_ACCESS_DONE, whose data is 0 if so, or else the
+ * stamp to ask with the next time.  stamp 0: all entries of accesses that have ended.
+ * Errors as PUT.
+ */
+struct omx_ioc_flush_active {
+	__u64	stamp;
+	__u64	cookie;
+	__u32	channel;
+	__u32	reserved;
 };
 
 /*
@@ -577,6 +658,11 @@ struct omx_ioc_pager {
 #define OMX_IOC_PUT_WHEN	_IOW(OMX_IOC_MAGIC, 0x37, struct omx_ioc_put_when)
 #define OMX_IOC_GET_WHEN	_IOW(OMX_IOC_MAGIC, 0x38, struct omx_ioc_get_when)
 #define OMX_IOC_POST_KEY	_IOW(OMX_IOC_MAGIC, 0x39, struct omx_ioc_post_key)
+#define OMX_IOC_LOG_CREATE	_IOWR(OMX_IOC_MAGIC, 0x3a, struct omx_ioc_log)
+#define OMX_IOC_LOG_DESTROY	_IOW(OMX_IOC_MAGIC, 0x3b, struct omx_ioc_log)
+#define OMX_IOC_LOG_WAIT	_IOW(OMX_IOC_MAGIC, 0x3c, struct omx_ioc_log_wait)
+#define OMX_IOC_ACTIVATE	_IOW(OMX_IOC_MAGIC, 0x3d, struct omx_ioc_activate)
+#define OMX_IOC_FLUSH_ACTIVE	_IOW(OMX_IOC_MAGIC, 0x3e, struct omx_ioc_flush_active)
 
 /* ---- mapped memory -------------------------------------------------------- */
 
@@ -667,6 +753,69 @@ struct omx_event {
 	};
 	__u32	reserved;
 	__u8	data[OMX_TINY_MAX];	/* RECV of a tiny message */
+};
+
+/* ---- logs of active access ------------------------------------------------ */
+
+/*
+ * LOG_CREATE returns the offsets of two mappings: one page, struct omx_log_kernel,
+ * followed by the slots, is read-only, and one page, struct omx_log_user, can be
+ * written.  khead and utail are used as those of the event ring.  An entry before
+ * khead may not be complete yet: the program stops at it until `state` says that it
+ * is (load it with acquire).
+ */
+struct omx_log_kernel {
+	__u32	khead;
+	__u32	kcommits;	/* incremented whenever an entry has been completed */
+	/* Statistics. */
+	__u64	kentries;	/* logged */
+	__u64	kbytes;		/* of data in them */
+	__u64	krefused;	/* accesses, because there was no room */
+	__u64	kvoid;		/* entries of accesses that failed */
+};
+
+struct omx_log_user {
+	__u32	utail;
+	__u32	reserved;
+};
+
+enum omx_record_state {
+	OMX_RECORD_RESERVED,	/* the access is under way */
+	OMX_RECORD_COMMITTED,
+	OMX_RECORD_VOID,		/* it has failed: skip the entry */
+};
+
+enum omx_record_kind {
+	OMX_RECORD_PUT,
+	OMX_RECORD_GET,
+	OMX_RECORD_ATOMIC,
+	OMX_RECORD_PADDING,	/* up to the end of the ring */
+};
+
+/* One slot; the data lies in the slots right behind it. */
+struct omx_log_record {
+	__u32	state;
+	__u16	slots;		/* of this entry, data included */
+	__u8	kind;
+	__u8	status;		/* OMX_STATUS_NO_RIGHT: the flags have kept it out */
+	__u64	stamp;		/* increases with each entry of the endpoint */
+	__u64	source;		/* MAC << 16 | endpoint of the initiator */
+	__u32	session;	/* of the initiator */
+	__u32	channel;
+	__u64	offset;		/* in the window */
+	__u64	length;		/* of the access */
+	__u64	immediate;
+	__u32	window;
+	__u32	data_length;	/* of what is logged; ATOMIC: struct omx_record_atomic */
+};
+
+struct omx_record_atomic {
+	__u64	operand;
+	__u64	compare;
+	__u64	before;
+	__u8	operation;
+	__u8	size;
+	__u8	reserved[6];
 };
 
 #endif

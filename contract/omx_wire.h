@@ -39,8 +39,9 @@ enum omx_wire_type {
 	OMX_WIRE_PUT_RNDV,	/* sequenced: pull this into your window */
 	OMX_WIRE_GET,		/* sequenced: send me these bytes of your window */
 	OMX_WIRE_ATOMIC,	/* sequenced: change a word of your window */
-	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how one of PUT, GET, ATOMIC, POST_KEY ended */
+	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how a PUT, GET, ATOMIC, POST_KEY, ... ended */
 	OMX_WIRE_POST_KEY,	/* sequenced: this window is there for your access */
+	OMX_WIRE_FLUSH,		/* sequenced: has your program seen what I accessed? */
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
@@ -184,6 +185,7 @@ struct omx_wire_put {
 
 #define OMX_PUT_LAST		0x01	/* respond once all packets of the put are in place */
 #define OMX_PUT_EVENT		0x02	/* tell the target's program then */
+#define OMX_PUT_FIRST		0x04	/* the first packet of the put */
 
 /* The target pulls the message and ends it with NOTIFY, as a receiver does. */
 struct omx_wire_put_rndv {
@@ -237,9 +239,21 @@ struct omx_wire_atomic {
 	__u8	reserved[2];
 } __packed;
 
+/* Have the entries up to this one been consumed that accesses of this channel logged? */
+struct omx_wire_flush {
+	struct omx_wire_sequence sequence;
+	__be64	stamp;		/* of a log entry; 0: the newest of this channel */
+	__be32	access;
+	__u8	reserved[4];
+} __packed;
+
 struct omx_wire_access_response {
 	struct omx_wire_sequence sequence;
-	__be64	value;		/* ATOMIC: the word before; GET, announced: the message */
+	/*
+	 * ATOMIC: the word before; GET, announced: the message; FLUSH: 0, or the stamp of
+	 * an entry that has not been consumed.
+	 */
+	__be64	value;
 	__be32	access;
 	__u8	status;
 	__u8	reserved[3];
@@ -284,6 +298,7 @@ static_assert(sizeof(struct omx_wire_get) == 56);
 static_assert(sizeof(struct omx_wire_atomic) == 64);
 static_assert(sizeof(struct omx_wire_access_response) == 32);
 static_assert(sizeof(struct omx_wire_post_key) == 64);
+static_assert(sizeof(struct omx_wire_flush) == 32);
 
 /*
  * Judges a frame: data points to struct omx_wire_head, linear bytes of it

@@ -32,7 +32,7 @@ static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_BAD_REQUEST] = "Not a request, or not of the right kind",
 	[OMX_BAD_MATCH_MASK] = "Match info has bits outside of the match mask",
 	[OMX_NO_RESOURCES] = "Out of resources",
-	[OMX_BUSY] = "Endpoint is open already, or region in use",
+	[OMX_BUSY] = "Endpoint is open already, or region or log in use",
 	[OMX_BAD_INFO_KEY] = "Bad info key",
 	[OMX_BAD_INFO_ADDRESS] = "Info buffer is missing",
 	[OMX_ENDPOINT_PARAMS_BAD_LIST] = "Bad list of endpoint parameters",
@@ -54,7 +54,7 @@ static const char *const texts[OMX_RETURN_CODE_MAX] = {
 	[OMX_REMOTE_ENDPOINT_BAD_SESSION] = "Remote endpoint is not the one addressed any more",
 	[OMX_MESSAGE_ABORTED] = "Message aborted",
 	[OMX_MESSAGE_TRUNCATED] = "Message truncated",
-	[OMX_NOT_SUPPORTED_IN_HANDLER] = "Not supported in the unexpected handler",
+	[OMX_NOT_SUPPORTED_IN_HANDLER] = "Not supported in a handler",
 	[OMX_NO_SYSTEM_RESOURCES] =
 		"Out of system resources, or of the user's share (user_memory_mb)",
 	[OMX_NOT_IMPLEMENTED] = "Not implemented",
@@ -165,6 +165,7 @@ omx_return_t omx__error_from_status(unsigned int status)
 		[OMX_STATUS_BAD_RANGE] = OMX_MESSAGE_ABORTED,
 		[OMX_STATUS_NO_RIGHT] = OMX_MESSAGE_ABORTED,
 		[OMX_STATUS_TIMEOUT] = OMX_TIMEOUT,
+		[OMX_STATUS_LOG_FULL] = OMX_NO_SYSTEM_RESOURCES,
 	};
 
 	return status < OMX_STATUSES ? codes[status] : OMX_BAD_ERROR;

@@ -30,6 +30,8 @@
 #include "observe/lock_order.h"
 #include "onesided/access.h"
 #include "onesided/when.h"
+#include "onesided/active.h"
+#include "onesided/log.h"
 #include "onesided/window.h"
 #include "pager/pager.h"
 #include "pager/threads.h"
@@ -247,6 +249,11 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_PUT_WHEN,		omx_put_when),
 	RUN(OMX_IOC_GET_WHEN,		omx_get_when),
 	RUN(OMX_IOC_POST_KEY,		omx_post_key),
+	RUN(OMX_IOC_LOG_CREATE,		omx_log_create),
+	RUN(OMX_IOC_LOG_DESTROY,	omx_log_destroy),
+	RUN(OMX_IOC_LOG_WAIT,		omx_log_wait),
+	RUN(OMX_IOC_ACTIVATE,		omx_window_activate),
+	RUN(OMX_IOC_FLUSH_ACTIVE,	omx_flush_active),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -292,7 +299,7 @@ static int omx_file_mmap(struct file *file, struct vm_area_struct *vma)
 		omx_vm_flags_clear(vma, VM_MAYWRITE);
 		return omx_ring_map_kernel(&ep->ring, vma);
 	default:
-		return -EINVAL;
+		return omx_log_map(ep, vma, offset);
 	}
 }
 

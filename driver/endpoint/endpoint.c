@@ -29,6 +29,8 @@
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
+#include "onesided/active.h"
+#include "onesided/log.h"
 #include "onesided/window.h"
 #include "pager/pager.h"
 #include "pull/pull.h"
@@ -90,6 +92,7 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	hash_init(ep->channels_by_peer);
 	hash_init(ep->quotas);
 	omx_spin_lock_init(&ep->channels_lock, OMX_LOCK_CHANNELS);
+	omx_mutex_init(&ep->active_lock, OMX_LOCK_ACTIVE);
 	endpoint_init_tables(ep);
 	omx_completion_init(&ep->board_completion, OMX_EVENT_BOARD);
 	return 0;
@@ -117,6 +120,7 @@ static void endpoint_free(struct omx_endpoint *ep)
 	omx_ring_destroy(&ep->ring);
 	endpoint_destroy_tables(ep);
 	put_pid(ep->owner);
+	mutex_destroy(&ep->active_lock);
 	omx_budget_close(&ep->budget, ENDPOINT_BYTES);
 	kfree(ep);
 }
@@ -300,6 +304,8 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_accesses_destroy(ep);
 	omx_messages_destroy(ep);
 	omx_windows_destroy(ep);
+	omx_active_close(ep);
+	omx_logs_destroy(ep);
 	omx_regions_destroy(ep);
 	endpoint_free(ep);
 	omx_board_put(board);
@@ -321,6 +327,7 @@ void omx_endpoints_detach(struct omx_board *board)
 			ep->board_completion.event.status = OMX_STATUS_BOARD_REMOVED;
 			omx_endpoint_post(ep, &ep->board_completion);
 			wake_up_all(&ep->helper_wait);
+			omx_logs_wake(ep);
 		}
 		spin_unlock_bh(&board->endpoints_lock);
 	}

@@ -15,6 +15,7 @@
 
 #include <linux/hashtable.h>
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/wait.h>
 
@@ -23,6 +24,7 @@
 #include "endpoint/ring.h"
 #include "endpoint/table.h"
 #include "omx_abi.h"
+#include "onesided/log.h"
 
 struct omx_board;
 struct omx_space;
@@ -69,6 +71,8 @@ struct omx_endpoint {
 	struct omx_table connects;
 	struct omx_table windows;
 	struct omx_table accesses;	/* of ours to windows of peers */
+	struct mutex active_lock;	/* of writers of active pages and of: */
+	struct omx_logs logs;
 
 	atomic_t unfetched;		/* bytes: complete messages that are not fetched */
 	atomic_t ahead;			/* bytes: frames kept out of order */

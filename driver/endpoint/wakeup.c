@@ -199,5 +199,6 @@ long omx_endpoint_wakeup(struct omx_endpoint *ep)
 	spin_unlock_bh(&ep->ring.lock);
 	wake_up_all(&ep->wait);
 	wake_up_all(&ep->helper_wait);
+	omx_logs_wake(ep);
 	return 0;
 }

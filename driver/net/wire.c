@@ -32,6 +32,7 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_ATOMIC]	 = HEADER(struct omx_wire_atomic),
 	[OMX_WIRE_ACCESS_RESPONSE]	 = HEADER(struct omx_wire_access_response),
 	[OMX_WIRE_POST_KEY]	 = HEADER(struct omx_wire_post_key),
+	[OMX_WIRE_FLUSH]	 = HEADER(struct omx_wire_flush),
 };
 
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)

@@ -30,6 +30,7 @@
 	X(TX_ATOMIC,		"sent atomic") \
 	X(TX_ACCESS_RESPONSE,	"sent access response") \
 	X(TX_POST_KEY,		"sent key") \
+	X(TX_FLUSH,		"sent flush") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
@@ -48,6 +49,7 @@
 	X(RX_ATOMIC,		"received atomic") \
 	X(RX_ACCESS_RESPONSE,	"received access response") \
 	X(RX_POST_KEY,		"received key") \
+	X(RX_FLUSH,		"received flush") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
@@ -77,6 +79,10 @@
 	X(WHEN_TIMEOUT,		"conditional access ended, no key in time") \
 	X(KEY_KEPT,		"key of a peer kept for an access to come") \
 	X(KEY_REFUSED,		"key of a peer refused, too many are kept") \
+	X(ACCESS_LOGGED,	"access of a peer logged") \
+	X(ACCESS_TRACED,	"access of a peer recorded without a log") \
+	X(ACCESS_LOG_FULL,	"access refused, its log is full") \
+	X(ACCESS_LOG_VOID,	"log entry without its access") \
 	X(REGION_FAULT,		"region not accessible, request failed") \
 	X(PAGES_PINNED_NOW,	"pages pinned now") \
 	X(PAGES_PINNED_PEAK,	"pages pinned at most") \

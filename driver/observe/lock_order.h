@@ -15,6 +15,7 @@ enum omx_lock_class {
 	/* mutexes */
 	OMX_LOCK_OPEN,
 	OMX_LOCK_ACCOUNT,
+	OMX_LOCK_ACTIVE,
 	OMX_LOCK_SPACE,
 	/* spinlocks, taken with BH off */
 	OMX_LOCK_ENDPOINTS,
@@ -26,6 +27,7 @@ enum omx_lock_class {
 	OMX_LOCK_EXTENT,
 	OMX_LOCK_PAGER,
 	OMX_LOCK_RING,
+	OMX_LOCK_LOG,
 	OMX_LOCK_TABLE,
 	OMX_LOCK_BUDGET,
 	OMX_LOCK_CLASSES

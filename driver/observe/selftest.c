@@ -248,6 +248,7 @@ struct lock_class_key omx_lock_keys[OMX_LOCK_CLASSES];
 const char *const omx_lock_names[OMX_LOCK_CLASSES] = {
 	[OMX_LOCK_OPEN]		= "omx_file.open_lock",
 	[OMX_LOCK_ACCOUNT]	= "omx_account.lock",
+	[OMX_LOCK_ACTIVE]	= "omx_endpoint.active_lock",
 	[OMX_LOCK_SPACE]	= "omx_space.lock",
 	[OMX_LOCK_ENDPOINTS]	= "omx_board.endpoints_lock",
 	[OMX_LOCK_PULL]		= "omx_pull.lock",
@@ -258,6 +259,7 @@ const char *const omx_lock_names[OMX_LOCK_CLASSES] = {
 	[OMX_LOCK_EXTENT]	= "omx_extent.lock",
 	[OMX_LOCK_PAGER]	= "omx_pager.lock",
 	[OMX_LOCK_RING]		= "omx_ring.lock",
+	[OMX_LOCK_LOG]		= "omx_log.lock",
 	[OMX_LOCK_TABLE]	= "omx_table.lock",
 	[OMX_LOCK_BUDGET]	= "omx_budget.lock",
 };
@@ -284,10 +286,11 @@ static void lock_order_take_spinlocks(enum omx_lock_class class)
  */
 static void lock_order_teach(void)
 {
-	struct mutex open, account, space;
+	struct mutex open, account, active, space;
 
 	omx_mutex_init(&open, OMX_LOCK_OPEN);
 	omx_mutex_init(&account, OMX_LOCK_ACCOUNT);
+	omx_mutex_init(&active, OMX_LOCK_ACTIVE);
 	omx_mutex_init(&space, OMX_LOCK_SPACE);
 	mutex_lock(&open);
 	mutex_lock(&account);
@@ -295,6 +298,7 @@ static void lock_order_teach(void)
 	lock_order_take_spinlocks(OMX_LOCK_ENDPOINTS);
 	local_bh_enable();
 	mutex_unlock(&account);
+	mutex_lock(&active);
 	mutex_lock(&space);
 	mmap_read_lock(current->mm);
 	local_bh_disable();
@@ -302,6 +306,7 @@ static void lock_order_teach(void)
 	local_bh_enable();
 	mmap_read_unlock(current->mm);
 	mutex_unlock(&space);
+	mutex_unlock(&active);
 	mutex_unlock(&open);
 }
 

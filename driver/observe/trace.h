@@ -291,7 +291,7 @@ DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_ARGS(ch, message, offset, length)
 );
 
-/* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, _GET, _ATOMIC, _POST_KEY ---- */
+/* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, ... ---- */
 
 DECLARE_EVENT_CLASS(omx_access,
 	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
@@ -317,7 +317,8 @@ DECLARE_EVENT_CLASS(omx_access,
 				   { OMX_WIRE_PUT_RNDV, "put_rndv" },
 				   { OMX_WIRE_GET, "get" },
 				   { OMX_WIRE_ATOMIC, "atomic" },
-				   { OMX_WIRE_POST_KEY, "key" }),
+				   { OMX_WIRE_POST_KEY, "key" },
+				   { OMX_WIRE_FLUSH, "flush" }),
 		  __entry->offset, __entry->length)
 );
 
@@ -329,6 +330,12 @@ DEFINE_EVENT(omx_access, omx_access_send,
 
 /* The target; of a put each packet. */
 DEFINE_EVENT(omx_access, omx_access_perform,
+	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
+	TP_ARGS(ch, type, access, offset, length)
+);
+
+/* The target, whose pages say that the access is recorded, but not in which log. */
+DEFINE_EVENT(omx_access, omx_access_recorded,
 	TP_PROTO(const struct omx_channel *ch, u8 type, u32 access, u64 offset, u64 length),
 	TP_ARGS(ch, type, access, offset, length)
 );

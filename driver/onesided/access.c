@@ -295,7 +295,7 @@ static void response_fill_event(const struct omx_access *access,
 	u64 value = be64_to_cpu(body->value);
 
 	access_fill_event(access, status);
-	if (access->type == OMX_WIRE_ATOMIC)
+	if (access->type == OMX_WIRE_ATOMIC || access->type == OMX_WIRE_FLUSH)
 		memcpy(event->data, &value, sizeof(value));
 	else if (access->announced)
 		event->remote_message = value;
@@ -325,8 +325,9 @@ static bool response_deliver(struct omx_endpoint *ep, struct omx_access *access,
 			return false;
 	} else {
 		omx_endpoint_post(ep, access->completion);
-		if (access->announced)
-			omx_endpoint_notify_urgent(ep);		/* it is to be pulled */
+		/* It is to be pulled, or posted again. */
+		if (access->announced || status == OMX_STATUS_LOG_FULL)
+			omx_endpoint_notify_urgent(ep);
 	}
 	access_unlink(access->ch, access);
 	access_leave(ep, access, status);

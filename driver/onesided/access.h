@@ -20,11 +20,12 @@ struct sk_buff;
 #define OMX_ACCESSES_MAX	256
 
 /* ---- process context ---- */
-/* OMX_IOC_PUT, OMX_IOC_PUT_RNDV, OMX_IOC_GET, OMX_IOC_ATOMIC */
+/* OMX_IOC_PUT, OMX_IOC_PUT_RNDV, OMX_IOC_GET, OMX_IOC_ATOMIC, OMX_IOC_FLUSH_ACTIVE */
 long omx_put(struct omx_endpoint *ep, void __user *arg);
 long omx_put_rndv(struct omx_endpoint *ep, void __user *arg);
 long omx_get(struct omx_endpoint *ep, void __user *arg);
 long omx_atomic(struct omx_endpoint *ep, void __user *arg);
+long omx_flush_active(struct omx_endpoint *ep, void __user *arg);
 /* The endpoint closes; its channels are gone. */
 void omx_accesses_destroy(struct omx_endpoint *ep);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls that post small one-sided accesses, PUT, GET and ATOMIC: each checks what
- * the program wants and makes packets of it.  access.c sends them.
+ * The ioctls that post small one-sided accesses, PUT, GET, ATOMIC and FLUSH: each checks
+ * what the program wants and makes packets of it.  access.c sends them.
  *
  * chardev.c calls them in process context.  They refuse what no target would accept
  * as a valid frame (net/wire.c), because a sequenced packet that the target drops
@@ -24,7 +24,7 @@
 /* The last packet tells the target to respond, and to tell its program. */
 static void put_fill_last(struct omx_wire_put *body, const struct omx_ioc_put *ioc)
 {
-	body->flags = OMX_PUT_LAST;
+	body->flags |= OMX_PUT_LAST;
 	if (!(ioc->flags & OMX_ACCESS_EVENT))
 		return;
 	body->flags |= OMX_PUT_EVENT;
@@ -44,6 +44,7 @@ static int put_add_packet(const struct omx_access *access, const struct omx_ioc_
 	body->offset = cpu_to_be64(ioc->offset + done);
 	body->access = cpu_to_be32(access->id);
 	body->length = cpu_to_be32(ioc->buffer.length);
+	body->flags = done ? 0 : OMX_PUT_FIRST;
 	if (done + length == ioc->buffer.length)
 		put_fill_last(body, ioc);
 	return omx_buffer_read_skb(data, skb_peek_tail(packets), ETH_HLEN + PUT_HEADER, length);
@@ -196,6 +197,40 @@ long omx_atomic(struct omx_endpoint *ep, void __user *arg)
 		.cookie = ioc.cookie,
 		.channel = ioc.channel,
 		.type = OMX_WIRE_ATOMIC,
+	};
+	return omx_access_run(ep, &order);
+}
+
+/* ---- FLUSH ---- */
+
+static int flush_make_packets(const struct omx_access *access, const void *order,
+			      struct sk_buff_head *packets)
+{
+	const struct omx_ioc_flush_active *ioc = order;
+	struct omx_wire_flush *body = omx_access_add_packet(access, 0, packets);
+
+	if (!body)
+		return -ENOMEM;
+	body->stamp = cpu_to_be64(ioc->stamp);
+	body->access = cpu_to_be32(access->id);
+	return 0;
+}
+
+long omx_flush_active(struct omx_endpoint *ep, void __user *arg)
+{
+	struct omx_ioc_flush_active ioc;
+	struct omx_access_order order;
+
+	if (copy_from_user(&ioc, arg, sizeof(ioc)))
+		return -EFAULT;
+	if (ioc.reserved)
+		return -EINVAL;
+	order = (struct omx_access_order){
+		.ioc = &ioc,
+		.make_packets = flush_make_packets,
+		.cookie = ioc.cookie,
+		.channel = ioc.channel,
+		.type = OMX_WIRE_FLUSH,
 	};
 	return omx_access_run(ep, &order);
 }

@@ -24,7 +24,7 @@ struct omx_pull;
 
 struct omx_access {
 	u32 id;				/* first: see table.h */
-	u8 type;			/* OMX_WIRE_PUT, _GET, _ATOMIC, _POST_KEY */
+	u8 type;			/* OMX_WIRE_PUT, _GET, _ATOMIC, _POST_KEY, _FLUSH */
 	bool announced;			/* a GET whose bytes are pulled */
 	bool conditional;		/* a key of the peer has fired it; see when.h */
 	struct rcu_head rcu;

@@ -59,6 +59,8 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 
 	lockdep_assert_held(&ch->lock);
 	WRITE_ONCE(queue->stopped, true);
+	if (!queue->running)
+		omx_active_abandon(ch);
 	skb_queue_walk(&queue->packets, skb)
 		charged += skb->truesize;
 	omx_budget_uncharge(&ch->ep->budget, charged);
@@ -76,7 +78,9 @@ static struct sk_buff *queue_first(struct omx_channel *ch)
 
 	spin_lock(&ch->lock);
 	queue->again = false;
-	if (!queue->stopped && omx_channel_may_respond(ch))
+	if (queue->stopped)
+		omx_active_abandon(ch);
+	else if (omx_channel_may_respond(ch))
 		skb = skb_peek(&queue->packets);
 	if (skb)
 		skb_get(skb);
@@ -141,6 +145,8 @@ static bool queue_retry(struct omx_channel *ch)
 	again = queue->again;
 	if (!again)
 		queue->running = false;
+	if (!again && queue->stopped)
+		omx_active_abandon(ch);
 	spin_unlock(&ch->lock);
 	return again;
 }

@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
+#include "onesided/active.h"
 #include "pager/pager.h"
 
 struct omx_channel;
@@ -35,6 +36,9 @@ struct omx_access_queue {
 	bool stopped;			/* the channel or the endpoint ends; set once */
 
 	/* Of whoever has set `running`: */
+	struct omx_active_access active;	/* see active.h ... */
+	u64 log_stamp;			/* ... the newest entry of this channel */
+	u64 logs_used;			/* bits: logs that have had entries since they were empty */
 	u32 failed_put;			/* the rest of this put is not performed; 0: none */
 	u8 failed_wait;			/* OMX_STATUS_*: why pages cannot be brought */
 	struct omx_access_wait wait;
@@ -52,8 +56,8 @@ void omx_access_queues_resume(struct omx_endpoint *ep);
 
 /* ---- any context, ch->lock held ---- */
 /*
- * A PUT, PUT_RNDV, GET, ATOMIC or POST_KEY that is next in order, or the response to a
- * get whose bytes the driver pulls.  Takes skb; false: there is no
+ * A PUT, PUT_RNDV, GET, ATOMIC, POST_KEY or FLUSH that is next in order, or the response
+ * to a get whose bytes the driver pulls.  Takes skb; false: there is no
  * room now.  Whoever releases the lock calls omx_channel_perform().
  */
 bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb);

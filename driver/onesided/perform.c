@@ -20,6 +20,7 @@
 #include "observe/trace.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
+#include "onesided/active.h"
 #include "onesided/large.h"
 #include "onesided/perform.h"
 #include "onesided/when.h"
@@ -54,8 +55,11 @@ static u8 access_find(struct access *access, const struct omx_wire_key *key, u8 
 		status = omx_window_find(access->ch->ep, key, access->ch, right,
 					 be64_to_cpu(offset), access->length,
 					 &access->window);
-	if (!status)
-		access->offset = access->window->start + be64_to_cpu(offset);
+	if (status)
+		return status;
+	access->offset = access->window->start + be64_to_cpu(offset);
+	if (omx_active_concerns(&queue->active, access->window))
+		status = omx_active_begin(access->ch, access->window, access->skb);
 	return status;
 }
 
@@ -114,6 +118,8 @@ static void response_send(const struct access *access, struct sk_buff *response,
 {
 	struct omx_wire_access_response *body = omx_packet_body(response);
 
+	if (static_branch_unlikely(&omx_active_windows))
+		omx_active_end(access->ch, access->id, status, access->skb, response, value);
 	body->status = status;
 	body->value = cpu_to_be64(value);
 	trace_omx_access_respond(access->ch, access->id, status, access->length);
@@ -425,6 +431,24 @@ static int perform_post_key(struct access *access)
 	return 0;
 }
 
+/* ---- FLUSH ---- */
+
+static int perform_flush(struct access *access)
+{
+	const struct omx_wire_flush *body = omx_packet_body(access->skb);
+	struct sk_buff *response;
+	u64 pending = 0;
+
+	access->id = be32_to_cpu(body->access);
+	response = response_make(access, 0);
+	if (!response)
+		return access_wait_for_memory(access);
+	if (static_branch_unlikely(&omx_active_windows))
+		pending = omx_active_pending(access->ch, be64_to_cpu(body->stamp));
+	response_send(access, response, OMX_STATUS_OK, pending);
+	return 0;
+}
+
 int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct access access = { .ch = ch, .skb = skb };
@@ -440,6 +464,8 @@ int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb)
 		return perform_get_response(&access);
 	case OMX_WIRE_POST_KEY:
 		return perform_post_key(&access);
+	case OMX_WIRE_FLUSH:
+		return perform_flush(&access);
 	default:
 		return perform_atomic(&access);
 	}

@@ -13,7 +13,10 @@ struct sk_buff;
 
 /* In the control block of a packet in the queue of accesses. */
 struct omx_access_cb {
-	bool placed;			/* a put: its bytes are in the window */
+	bool placed;			/* a put: its bytes are in the window, or need not be */
+	bool begun;			/* omx_active_begin() has seen it ... */
+	bool entered;			/* ... and a put's bytes are in the log */
+	bool unused;			/* four bytes are cleared at once */
 };
 
 /*

@@ -16,10 +16,12 @@
 #include "endpoint/endpoint.h"
 #include "memory/region.h"
 #include "net/board.h"
+#include "onesided/active.h"
 #include "onesided/large.h"
 #include "onesided/window.h"
 
 #define RIGHTS	(OMX_WINDOW_GET | OMX_WINDOW_PUT | OMX_WINDOW_ATOMIC)
+#define LAST_WORD	(ARRAY_SIZE(((struct omx_window *)NULL)->secret) - 1)
 
 /* ---- lookup ---- */
 
@@ -119,6 +121,7 @@ long omx_window_revoke(struct omx_endpoint *ep, void __user *arg)
 	if (!window)
 		return -ENOENT;
 	error = window_wait(ep, window);
+	omx_window_deactivate(ep, window);
 	omx_window_put(window);
 	return error;
 }
@@ -130,6 +133,7 @@ void omx_windows_destroy(struct omx_endpoint *ep)
 
 	while ((window = omx_table_next(&ep->windows, &slot))) {
 		omx_table_remove(&ep->windows, window->id);
+		omx_window_deactivate(ep, window);
 		omx_window_put(window);
 		cond_resched();
 	}
@@ -184,6 +188,17 @@ static int window_set_peer(struct omx_endpoint *ep, struct omx_window *window, u
 	return 0;
 }
 
+/* One bit tells initiators whether pages may become active. */
+static void window_draw_secret(struct omx_window *window)
+{
+	u32 *last = &window->secret[LAST_WORD];
+
+	get_random_bytes(window->secret, sizeof(window->secret));
+	*last &= ~OMX_KEY_ACTIVE;
+	if (window->rights & OMX_WINDOW_ACTIVE)
+		*last |= OMX_KEY_ACTIVE;
+}
+
 static struct omx_window *window_alloc(struct omx_endpoint *ep,
 				       const struct omx_ioc_window *ioc)
 {
@@ -198,7 +213,7 @@ static struct omx_window *window_alloc(struct omx_endpoint *ep,
 	window->start = ioc->offset;
 	window->length = ioc->length;
 	window->rights = ioc->rights;
-	get_random_bytes(window->secret, sizeof(window->secret));
+	window_draw_secret(window);
 	error = window_set_peer(ep, window, ioc->channel);
 	if (!error) {
 		window->region = window_get_region(ep, ioc);
@@ -213,7 +228,8 @@ static struct omx_window *window_alloc(struct omx_endpoint *ep,
 
 static bool window_arguments_are_valid(const struct omx_ioc_window *ioc)
 {
-	return ioc->rights && !(ioc->rights & ~RIGHTS) && !ioc->reserved &&
+	return ioc->rights & RIGHTS && !(ioc->rights & ~(RIGHTS | OMX_WINDOW_ACTIVE)) &&
+	       !ioc->reserved &&
 	       (ioc->region != OMX_REGION_IMPLICIT || !ioc->offset);
 }
 

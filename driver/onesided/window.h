@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 struct omx_account;
+struct omx_active_pages;
 struct omx_channel;
 struct omx_endpoint;
 struct omx_region;
@@ -24,7 +25,7 @@ struct omx_window_peer {
 };
 
 /*
- * Constant once it can be found.  References: one of the table, which revoking
+ * Constant once it can be found, but for its pages.  References: one of the table, which revoking
  * takes over, and one of each pull into the window and of each message that was
  * announced out of it.  A small access has none: it finds the window and has ended
  * within one read-side section of RCU.
@@ -39,6 +40,8 @@ struct omx_window {
 	u64 length;
 	u8 rights;			/* OMX_WINDOW_* */
 	u32 secret[3];
+	struct omx_active_pages __rcu *active;	/* NULL: none; written under ep->active_lock */
+	bool has_ended;			/* under ep->active_lock: its pages stay as they are */
 	bool is_private;		/* only this peer may access it: */
 	struct omx_window_peer peer;
 };

@@ -108,6 +108,7 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_ATOMIC]	 = sizeof(struct omx_wire_atomic),
 	[OMX_WIRE_ACCESS_RESPONSE] = sizeof(struct omx_wire_access_response),
 	[OMX_WIRE_POST_KEY]	 = sizeof(struct omx_wire_post_key),
+	[OMX_WIRE_FLUSH]	 = sizeof(struct omx_wire_flush),
 };
 
 static void from_stranger(struct frame *frame)

@@ -48,6 +48,8 @@ static const unsigned int commands[] = {
 	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
 	OMX_IOC_WINDOW_CREATE, OMX_IOC_WINDOW_REVOKE, OMX_IOC_PUT, OMX_IOC_PUT_RNDV,
 	OMX_IOC_GET, OMX_IOC_ATOMIC, OMX_IOC_PUT_WHEN, OMX_IOC_GET_WHEN, OMX_IOC_POST_KEY,
+	OMX_IOC_LOG_CREATE, OMX_IOC_LOG_DESTROY,
+	OMX_IOC_LOG_WAIT, OMX_IOC_ACTIVATE, OMX_IOC_FLUSH_ACTIVE,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
@@ -184,7 +186,7 @@ static void fill_window(struct omx_ioc_window *window)
 	window->address = implicit ? any_address() : 0;
 	window->offset = implicit ? 0 : any_offset();
 	window->length = any_below(2) ? MEMORY / 4 : any_length();
-	window->rights = any_below(8) ? 1 + any_below(7) : any_extreme();
+	window->rights = any_below(8) ? 1 + any_below(15) : any_extreme();
 	window->channel = any_below(4) ? OMX_ANY : any_number();
 	window->reserved = 0;
 }
@@ -275,6 +277,24 @@ static void fill_post_key(struct omx_ioc_post_key *post)
 	post->reserved = 0;
 }
 
+static void fill_log_wait(struct omx_ioc_log_wait *wait)
+{
+	wait->log = any_below(6);
+	wait->commits = any_below(4);
+	wait->timeout_ms = any_below(20);
+	wait->wakeups = any_below(4);
+}
+
+static void fill_activate(struct omx_ioc_activate *activate)
+{
+	activate->window = any_key().window;
+	activate->offset = any_below(8) ? any_below(16) * OMX_ACTIVE_PAGE : any_offset();
+	activate->length = any_below(8) ? (1 + any_below(16)) * OMX_ACTIVE_PAGE : any_length();
+	activate->flags = any_below(8) ? any_below(OMX_PAGE_FLAGS + 1) : any_extreme();
+	activate->log = activate->flags & OMX_PAGE_E ? any_below(6) : 0;
+	activate->reserved = any_below(50) ? 0 : any_word();
+}
+
 static uint32_t any_file(void)
 {
 	switch (any_below(16)) {
@@ -298,6 +318,8 @@ static void make_sense(unsigned int command, void *argument)
 	struct omx_ioc_region *region = argument;
 	struct omx_ioc_counters *counters = argument;
 	struct omx_ioc_fetch *fetch = argument;
+	struct omx_ioc_flush_active *flush = argument;
+	struct omx_ioc_log *log = argument;
 	struct omx_ioc_open *open = argument;
 	struct omx_ioc_pager *pager = argument;
 	struct omx_ioc_prefetch *prefetch = argument;
@@ -384,6 +406,19 @@ static void make_sense(unsigned int command, void *argument)
 	case OMX_IOC_POST_KEY:
 		fill_post_key(argument);
 		break;
+	case OMX_IOC_LOG_CREATE:
+	case OMX_IOC_LOG_DESTROY:
+		log->log = any_below(6);
+		log->slots = any_below(8) ? OMX_LOG_SLOTS_MIN << any_below(4) : any_extreme();
+		break;
+	case OMX_IOC_ACTIVATE:
+		fill_activate(argument);
+		break;
+	case OMX_IOC_FLUSH_ACTIVE:
+		flush->channel = any_number();
+		flush->stamp = any_below(4) ? any_below(100) : any_word();
+		flush->reserved = 0;
+		break;
 	case OMX_IOC_PREFETCH:
 		prefetch->address = any_address();
 		prefetch->length = any_length();
@@ -425,6 +460,8 @@ static void *argument_for(unsigned int command, uint8_t *own)
 		make_sense(command, own);
 	if (command == OMX_IOC_WAIT)
 		fill_wait((void *)own);
+	if (command == OMX_IOC_LOG_WAIT)
+		fill_log_wait((void *)own);
 	if (command == OMX_IOC_OPEN)
 		((struct omx_ioc_open *)own)->endpoint = OMX_ANY;
 	return own;
@@ -451,7 +488,8 @@ static void call_driver(int index)
 			_IOC(any_word() & 3, OMX_IOC_MAGIC, any_word() & 0xff,
 			     any_word() & 0x3fff);
 	argument = argument_for(command, own);
-	if (command != OMX_IOC_WAIT && command != OMX_IOC_OPEN && !any_below(16))
+	if (command != OMX_IOC_WAIT && command != OMX_IOC_LOG_WAIT && command != OMX_IOC_OPEN &&
+	    !any_below(16))
 		argument = (void *)(uintptr_t)any_address();
 	result = ioctl(shared->fd, command, argument);
 	calls++;
@@ -490,8 +528,10 @@ static void refuse_write(int fd)
 
 static void map_oddly(int fd)
 {
-	static const off_t offsets[] = { OMX_MAP_USER, OMX_MAP_RING, 0x1000, 0x101000, 0x200000 };
-	off_t offset = any_below(4) ? offsets[any_below(5)] : (off_t)(any_below(1ull << 40) * page);
+	/* The last two: of the first log. */
+	static const off_t offsets[] = { OMX_MAP_USER, OMX_MAP_RING, 0x1000, 0x101000, 0x200000,
+					 0x10000000, 0x11800000 };
+	off_t offset = any_below(4) ? offsets[any_below(7)] : (off_t)(any_below(1ull << 40) * page);
 	size_t size = any_below(4) ? page * (1 + any_below(300)) : page * any_below(1 << 20) + 1;
 	void *at = mmap(NULL, size, any_below(8), any_below(2) ? MAP_SHARED : MAP_PRIVATE, fd,
 			offset);

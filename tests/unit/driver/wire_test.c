@@ -9,7 +9,7 @@
 #include "net/wire.c"
 
 #define HEAD		16
-#define TYPE_LAST	18
+#define TYPE_LAST	19
 #define FRAME_MAX	(65535 + 64)
 #define FUZZ_FRAMES	1000000
 
@@ -29,7 +29,7 @@ enum {
 };
 
 static const u32 body_bytes[] = {
-	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32, 64
+	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32, 64, 32
 };
 
 struct frame {
@@ -341,6 +341,7 @@ static void validate__free_fields(void **state)
 		{ OMX_WIRE_ATOMIC, 4, 12 + 60 }, { OMX_WIRE_ATOMIC, HEAD + 62, 2 },
 		{ OMX_WIRE_ACCESS_RESPONSE, 4, 12 + 32 },
 		{ OMX_WIRE_POST_KEY, 4, 12 + 32 }, { OMX_WIRE_POST_KEY, HEAD + 48, 16 },
+		{ OMX_WIRE_FLUSH, 4, 12 + 32 },
 	};
 	struct frame frame;
 	u32 i;
