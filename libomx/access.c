@@ -10,6 +10,7 @@
  *                                       announces a message, which is pulled (pull.c)
  *   atomic operation                    OMX_IOC_ATOMIC: the event brings the word
  *   conditional ones, and keys          see when.c
+ *   question of omx_flush_active        OMX_IOC_FLUSH_ACTIVE: the event answers it
  *
  * OMX_EVENT_ACCESS_DONE ends them (access_end.c), long ones OMX_EVENT_SEND_DONE or
  * OMX_EVENT_PULL_DONE (progress.c).  What the driver does not accept now is queued
@@ -138,6 +139,17 @@ static int atomic_submit(struct omx__request *req)
 	return omx__driver_ioctl(req->ep->fd, OMX_IOC_ATOMIC, &atomic);
 }
 
+static int flush_submit(struct omx__request *req)
+{
+	struct omx_ioc_flush_active flush = {
+		.stamp = req->access.operand,
+		.cookie = omx__request_cookie(req),
+		.channel = req->partner->channel,
+	};
+
+	return omx__driver_ioctl(req->ep->fd, OMX_IOC_FLUSH_ACTIVE, &flush);
+}
+
 static int access_request(struct omx__request *req)
 {
 	switch (req->type) {
@@ -149,6 +161,8 @@ static int access_request(struct omx__request *req)
 		return get_submit(req);
 	case REQUEST_POST_KEY:
 		return omx__when_post_key(req);
+	case REQUEST_FLUSH:
+		return flush_submit(req);
 	default:
 		return atomic_submit(req);
 	}
@@ -169,6 +183,9 @@ int omx__access_submit(struct omx__request *req)
 	}
 	if (err)
 		return err;
+	/* It must be posted again even if the program makes no further call. */
+	if (unlikely(omx__access_may_return(&req->access)))
+		omx__helper_want(req->ep);
 	req->state = REQUEST_ACTIVE;
 	list_append(&req->partner->active, &req->node);
 	return 0;
@@ -272,6 +289,32 @@ static omx_return_t access_word(struct omx__endpoint *ep, void *before,
 		return omx__access_give_up(ep, req, OMX_ENDPOINT_PARAM_BAD_VALUE);
 	omx__buffer_set(&req->buffer, before, access->size);
 	return omx__access_finish(ep, req, args);
+}
+
+omx_return_t omx__access_ask(struct omx__endpoint *ep, struct partner *partner, uint64_t *stamp,
+			     struct omx__request **out)
+{
+	struct omx__request *req = omx__request_alloc(ep, REQUEST_FLUSH, NULL);
+	omx_return_t ret;
+
+	if (!req)
+		return OMX_NO_SYSTEM_RESOURCES;
+	req->partner = partner;
+	req->status.addr = partner->addr;
+	req->status.match_info = 0;
+	req->status.msg_length = 0;
+	req->internal = true;
+	req->access = (struct access){ .operand = *stamp, .size = sizeof(*stamp) };
+	omx__buffer_set(&req->buffer, stamp, sizeof(*stamp));
+	omx__access_count(req);
+	ret = access_dispatch(ep, req);
+	if (ret) {
+		omx__access_uncount(req);
+		omx__request_free(req);
+		return ret;
+	}
+	*out = req;
+	return OMX_SUCCESS;
 }
 
 /* ---- the public functions -------------------------------------------------- */

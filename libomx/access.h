@@ -4,8 +4,8 @@
  * which starts them, and access_end.c.  A key that is posted for accesses of a peer is
  * handled as one (when.c).
  *
- * Called by progress.c, request.c and when.c.  Must hold the endpoint's lock, unless
- * noted.
+ * Called by progress.c, request.c, flush.c and when.c.  Must hold the endpoint's lock,
+ * unless noted.
  */
 #ifndef OMX_ACCESS_H
 #define OMX_ACCESS_H
@@ -46,6 +46,14 @@ omx_return_t omx__access_contiguous(struct omx__endpoint *ep, void *buffer, size
  */
 void omx__access_count(struct omx__request *req);
 void omx__access_uncount(struct omx__request *req);
+
+/*
+ * Asks the partner whether it has consumed the log entries up to *stamp (0: all) that
+ * accesses of this endpoint have caused.  When the request has ended with success, *stamp
+ * is 0 if it has, and else what to ask for the next time.
+ */
+omx_return_t omx__access_ask(struct omx__endpoint *ep, struct partner *partner, uint64_t *stamp,
+			     struct omx__request **req);
 
 /* The driver's answer to an access has arrived; the event has this many slots. */
 void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots);

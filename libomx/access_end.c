@@ -9,6 +9,7 @@
 #include "error.h"
 #include "match.h"
 #include "region.h"
+#include "refused.h"
 #include "timer.h"
 
 void omx__access_count(struct omx__request *req)
@@ -94,7 +95,7 @@ static cold void get_discard(struct omx__endpoint *ep, const struct omx_event *e
 		omx__pull_discard(ep, partner, &arrival);
 }
 
-/* ---- atomic operations ----------------------------------------------------- */
+/* ---- atomic operations, and what a flush has found --------------------------- */
 
 static void atomic_store(struct omx__request *req, const struct omx_event *event)
 {
@@ -123,6 +124,12 @@ void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, u
 		return;
 	}
 	list_remove(&req->node);
+	/* A conditional access has no key here, with which it could be posted again. */
+	if (unlikely(event->status == OMX_STATUS_LOG_FULL) &&
+	    omx__access_may_return(&req->access)) {
+		omx__refused_add(req);
+		return;
+	}
 	if (unlikely(event->status)) {
 		omx__region_put(req);		/* of a conditional get */
 		access_finish_with(req, omx__error_from_status(event->status));
@@ -132,7 +139,7 @@ void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, u
 		get_receive(req, event, slots);
 		return;
 	}
-	if (req->type == REQUEST_ATOMIC)
+	if (req->type == REQUEST_ATOMIC || req->type == REQUEST_FLUSH)
 		atomic_store(req, event);
 	access_finish_with(req, OMX_SUCCESS);
 }

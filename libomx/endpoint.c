@@ -17,6 +17,7 @@
 #include "error.h"
 #include "helper.h"
 #include "init.h"
+#include "log.h"
 #include "omx.h"
 #include "pager.h"
 #include "put_event.h"
@@ -118,6 +119,7 @@ static void endpoint_init_queues(struct omx__endpoint *ep)
 	list_init(&ep->timers);
 	list_init(&ep->dead_partners);
 	list_init(&ep->put_events);
+	list_init(&ep->refused);
 }
 
 static void endpoint_apply(struct omx__endpoint *ep, const struct endpoint_options *options)
@@ -273,6 +275,7 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 static void endpoint_tear_down(struct omx__endpoint *ep)
 {
 	omx__helper_join(ep);
+	omx__log_handlers_join(ep);
 	/* The mappings keep the file: the driver's endpoint ends when both are gone. */
 	omx__endpoint_table_close_fd(ep);
 	omx__ring_unmap(&ep->ring);
@@ -282,6 +285,7 @@ static void endpoint_tear_down(struct omx__endpoint *ep)
 	omx__requests_free_all(ep);
 	omx__put_events_free_all(ep);
 	omx__windows_free_all(ep);
+	omx__logs_free_all(ep);
 	omx__regions_free_all(ep);
 	omx__partners_free_all(ep);
 	free(ep->contexts);
@@ -295,7 +299,7 @@ static omx_return_t endpoint_evacuate(struct omx__endpoint *ep)
 
 	if (ret)
 		return ret;
-	if (omx__in_handler(ep)) {
+	if (omx__in_handler(ep) || omx__in_log_handler(ep)) {
 		omx__leave(ep);
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
 	}

@@ -12,7 +12,9 @@
 #include "driver.h"
 #include "environment.h"
 #include "progress.h"
+#include "refused.h"
 #include "thread.h"
+#include "timer.h"
 
 #define ERROR_PAUSE_NS	10000000
 #define STALLED_MS	100
@@ -58,6 +60,8 @@ static void helper_serve(struct omx__endpoint *ep)
 	/* Other programs of this user may use up what is short; no event says when it is free. */
 	if (ep->stalled)
 		wait.timeout_ms = STALLED_MS;
+	else if (!list_empty(&ep->refused))
+		wait.timeout_ms = omx__milliseconds_until(omx__refused_next(ep));
 	err = helper_sleep(ep, &wait);
 	if ((err && err != -EINTR && err != -ETIMEDOUT) || ep->stalled)
 		helper_pause(ep);

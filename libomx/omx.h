@@ -178,6 +178,12 @@ typedef struct omx__window *omx_window_t;
 #define OMX_WINDOW_RIGHT_GET	0x1
 #define OMX_WINDOW_RIGHT_PUT	0x2
 #define OMX_WINDOW_RIGHT_ATOMIC	0x4
+/*
+ * Besides at least one of the above: pages of the window may become active, see below.
+ * The buffers of puts to such a window may be reused when the puts have been performed,
+ * not before.
+ */
+#define OMX_WINDOW_RIGHT_ACTIVE	0x8
 
 /*
  * Exports `length` bytes from the address on, mapped or not; NULL and
@@ -312,6 +318,122 @@ omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t siz
 omx_return_t omx_flush(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint32_t *result,
 		       uint32_t timeout);
 omx_return_t omx_flush_all(omx_endpoint_t ep, uint32_t *result, uint32_t timeout);
+
+/* ---- active access --------------------------------------------------------
+ *
+ * Accesses of peers to active pages of a window are entered in a log of the program
+ * that owns the window, which consumes the entries: it polls, waits, or has a thread
+ * of the library call a function for each of them [Besta15].
+ *
+ * An access that finds no room in its log is not performed.  The initiator's library
+ * posts it again, after 1 ms at first and 100 ms later, until it is performed, its
+ * timeout expires or the peer is gone.  Other accesses pass it meanwhile.
+ */
+typedef struct omx__log *omx_log_t;
+
+/* Flags of pages.  Pages that are not active are OMX_ACTIVE_W | OMX_ACTIVE_R. */
+#define OMX_ACTIVE_W	0x01	/* puts and atomics write the page */
+#define OMX_ACTIVE_WL	0x02	/* puts are logged ... */
+#define OMX_ACTIVE_WLD	0x04	/* ... with their data */
+#define OMX_ACTIVE_R	0x08	/* gets and atomics read the page */
+#define OMX_ACTIVE_RL	0x10	/* gets are logged ... */
+#define OMX_ACTIVE_RLD	0x20	/* ... with their data */
+#define OMX_ACTIVE_E	0x40	/* in the program's log; without it they are only counted */
+
+#define OMX_ACTIVE_PAGE_SIZE	4096
+
+/*
+ * A log of at least `size` bytes, at most 16 MiB; 0: 1 MiB.  An access is refused with
+ * OMX_NO_SYSTEM_RESOURCES if its entry takes more than half of the log.  Errors:
+ * BAD_ENDPOINT, ENDPOINT_PARAM_BAD_VALUE (size), NO_SYSTEM_RESOURCES (also with more
+ * than 64 logs).
+ */
+omx_return_t omx_log_create(omx_endpoint_t ep, size_t size, omx_log_t *log);
+/*
+ * Entries that have not been consumed are lost.  Blocks while a handler runs.  Errors:
+ * BAD_REQUEST: not a log of this endpoint; BUSY: pages of a window name it;
+ * NOT_SUPPORTED_IN_HANDLER.
+ */
+omx_return_t omx_log_destroy(omx_endpoint_t ep, omx_log_t log);
+
+/*
+ * Sets the flags of pages of a window that was created with OMX_WINDOW_RIGHT_ACTIVE.
+ * `offset` is a multiple of OMX_ACTIVE_PAGE_SIZE, and `length` too, unless the window
+ * ends there.  `log` is used only with OMX_ACTIVE_E.  When the call returns, no access
+ * uses the old flags.  Errors: BAD_ENDPOINT; BAD_REQUEST: not a window or log of this
+ * endpoint, or a window without that right; SEGMENTS_BAD_COUNT (range);
+ * ENDPOINT_PARAM_BAD_VALUE (flags); NO_SYSTEM_RESOURCES (also if pages of a window
+ * differ from their neighbours at more than 4096 places).
+ */
+omx_return_t omx_window_activate(omx_endpoint_t ep, omx_window_t window, uint64_t offset,
+				 uint64_t length, uint32_t flags, omx_log_t log);
+
+typedef enum omx_log_kind { OMX_LOG_PUT, OMX_LOG_GET, OMX_LOG_ATOMIC } omx_log_kind_t;
+
+typedef struct omx_log_entry {
+	omx_endpoint_addr_t addr;	/* of the initiator; all 0: it has gone */
+	omx_log_kind_t kind;
+	uint32_t blocked;		/* 1: the flags did not permit the access */
+	omx_window_t window;		/* NULL: destroyed meanwhile */
+	uint64_t offset;		/* in the window */
+	uint64_t length;		/* of the access */
+	uint64_t immediate;		/* of omx_iput_event, else 0 */
+	const void *data;		/* in the log; NULL: it was not logged */
+	size_t data_length;
+} omx_log_entry_t;
+
+/* The data of an atomic access. */
+typedef struct omx_log_atomic {
+	uint64_t operand, compare, before;
+	uint8_t operation;		/* omx_atomic_t */
+	uint8_t size;
+	uint8_t reserved[6];
+} omx_log_atomic_t;
+
+/*
+ * Describes the oldest entry: *result 1, or 0 if there is none.  It remains the oldest
+ * one until omx_log_release, up to which `data` may be read.  Errors: BAD_ENDPOINT;
+ * BAD_REQUEST: not a log of this endpoint; BUSY: it has a handler.
+ */
+omx_return_t omx_log_poll(omx_endpoint_t ep, omx_log_t log, omx_log_entry_t *entry,
+			  uint32_t *result);
+/* Blocks until there is one.  *result 0: the timeout has expired or omx_wakeup was called. */
+omx_return_t omx_log_wait(omx_endpoint_t ep, omx_log_t log, omx_log_entry_t *entry,
+			  uint32_t *result, uint32_t timeout);
+/* The entry is consumed.  BAD_REQUEST also: no entry was described since the last call. */
+omx_return_t omx_log_release(omx_endpoint_t ep, omx_log_t log);
+
+/*
+ * Has a thread of the library call the function for each entry, which is consumed when
+ * the function returns.  It may call all functions that do not block, such as omx_iput.
+ * NULL: no longer; blocks until the function does not run any more.  Errors:
+ * BAD_ENDPOINT, BAD_REQUEST, BUSY: there is a handler; NO_SYSTEM_RESOURCES,
+ * NOT_SUPPORTED_IN_HANDLER.
+ */
+typedef void (*omx_log_handler_t)(omx_endpoint_t ep, const omx_log_entry_t *entry,
+				  void *context);
+omx_return_t omx_log_handler(omx_endpoint_t ep, omx_log_t log, omx_log_handler_t handler,
+			     void *context);
+
+typedef struct omx_log_stats {
+	uint64_t entries;	/* so far */
+	uint64_t bytes;		/* of data in them */
+	uint64_t refused;	/* accesses that found no room; each time counts */
+	uint64_t failed;	/* accesses that had an entry, which the program does not see */
+	uint64_t size;		/* of the log */
+	uint64_t used;		/* by entries that have not been consumed */
+} omx_log_stats_t;
+omx_return_t omx_log_stats(omx_endpoint_t ep, omx_log_t log, omx_log_stats_t *stats);
+
+/*
+ * Blocks until all accesses that this endpoint has posted to the peer have ended, as
+ * omx_flush, and the peer's program has consumed all entries that they have caused:
+ * *result 1, or 0 if the timeout has expired or omx_wakeup was called.  Errors: as
+ * omx_flush, or why the peer is gone; NOT_SUPPORTED_IN_HANDLER (also in handlers of
+ * logs).
+ */
+omx_return_t omx_flush_active(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint32_t *result,
+			      uint32_t timeout);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -76,7 +76,7 @@ typedef enum omx_return {
 	OMX_BAD_REQUEST			= 13,	/* not a request, or not of the right kind */
 	OMX_BAD_MATCH_MASK		= 14,	/* match_info has bits outside of match_mask */
 	OMX_NO_RESOURCES		= 15,
-	OMX_BUSY			= 20,	/* endpoint already open, or region in use */
+	OMX_BUSY			= 20,	/* endpoint already open, or region or log in use */
 	OMX_BAD_INFO_KEY		= 21,
 	OMX_BAD_INFO_ADDRESS		= 22,
 	OMX_ENDPOINT_PARAMS_BAD_LIST	= 24,

@@ -219,18 +219,26 @@ void omx__partner_flush(struct omx__endpoint *ep, struct partner *partner)
 	}
 }
 
-void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_return_t code)
+/* Of all partners' requests in this list. */
+static void partner_abort_in(const struct partner *partner, struct list *requests,
+			     omx_return_t code)
 {
 	struct list *node, *next;
 
-	omx__requests_abort(&partner->queued, code);
-	omx__requests_abort(&partner->active, code);
-	list_for_each(node, next, &ep->retry) {
+	list_for_each(node, next, requests) {
 		struct omx__request *req = list_entry(node, struct omx__request, node);
 
 		if (req->partner == partner)
 			omx__request_abort(req, code);
 	}
+}
+
+void omx__partner_abort(struct omx__endpoint *ep, struct partner *partner, omx_return_t code)
+{
+	omx__requests_abort(&partner->queued, code);
+	omx__requests_abort(&partner->active, code);
+	partner_abort_in(partner, &ep->retry, code);
+	partner_abort_in(partner, &ep->refused, code);
 }
 
 /* Forgets the partners that have been dead for longest, except those that messages refer to. */

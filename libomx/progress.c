@@ -12,6 +12,7 @@
 #include "helper.h"
 #include "match.h"
 #include "put_event.h"
+#include "refused.h"
 #include "region.h"
 #include "timer.h"
 #include "unexpected.h"
@@ -309,6 +310,8 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 		progress_retry(ep);
 	if (unlikely(!list_empty(&ep->timers)))
 		omx__timers_expire(ep);
+	if (unlikely(!list_empty(&ep->refused)))
+		omx__refused_post(ep);
 	/* No more events than slots can be in the ring; do not trust khead otherwise. */
 	if (khead - ep->ring.head <= ep->ring.slot_count)
 		events_consume(ep, khead);

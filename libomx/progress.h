@@ -24,7 +24,7 @@ static inline void omx__progress(struct omx__endpoint *ep)
 	if (unlikely(ep->ring.unseen))
 		omx__ring_set_unseen(&ep->ring, false);
 	if (khead != ep->ring.head || unlikely(ep->stalled) ||
-	    unlikely(!list_empty(&ep->timers)) ||
+	    unlikely(!list_empty(&ep->timers)) || unlikely(!list_empty(&ep->refused)) ||
 	    unlikely(omx__ring_backlogged(&ep->ring)))
 		omx__progress_slowly(ep, khead);
 }

@@ -28,13 +28,15 @@ enum request_type {
 	REQUEST_GET,
 	REQUEST_ATOMIC,
 	REQUEST_POST_KEY,
+	REQUEST_FLUSH,		/* asks whether entries in logs have been consumed */
 };
 
 /*
  *   state            `node` is in
  *   FREE             ep->free_requests
  *   POSTED           posted receives of its context id
- *   QUEUED           partner->queued: a send or access waits for room or earlier ones
+ *   QUEUED           partner->queued: a send or access waits for room or earlier ones;
+ *                    ep->refused: an access waits for room in its log
  *   RETRY            ep->retry: a receive has matched but lacks resources
  *   ACTIVE           partner->active, or ep->connecting: the driver has it
  *   DONE             ep->done; internal requests: no list
@@ -60,7 +62,15 @@ struct access {
 	uint8_t flags;		/* PUT: OMX_ACCESS_* */
 	uint64_t tag;		/* of a conditional access, or of a key */
 	uint32_t timeout_ms;	/* of a conditional access */
+	uint8_t pause_ms;	/* after it was refused, because its log was full */
+	uint64_t again;		/* in ep->refused: when it is posted again (ns) */
 };
+
+/* Can the target refuse it, so that it has to be posted again? */
+static inline bool omx__access_may_return(const struct access *access)
+{
+	return access->key.secret[2] & OMX_KEY_ACTIVE;
+}
 
 struct omx__request {
 	struct list node;
@@ -114,7 +124,8 @@ static inline bool omx__request_is_access(const struct omx__request *req)
 static inline bool omx__request_buffered(const struct omx__request *req)
 {
 	return req->state == REQUEST_DONE ||
-	       (req->type == REQUEST_PUT && req->state == REQUEST_ACTIVE && !req->rendezvous);
+	       (req->type == REQUEST_PUT && req->state == REQUEST_ACTIVE && !req->rendezvous &&
+		!omx__access_may_return(&req->access));
 }
 
 /* What the driver returns in events about the request. */

@@ -48,7 +48,13 @@ libomx_sources = \
 	$(top_srcdir)/libomx/put_event.h \
 	$(top_srcdir)/libomx/when.c \
 	$(top_srcdir)/libomx/when.h \
+	$(top_srcdir)/libomx/refused.c \
+	$(top_srcdir)/libomx/refused.h \
 	$(top_srcdir)/libomx/flush.c \
+	$(top_srcdir)/libomx/active.c \
+	$(top_srcdir)/libomx/log.c \
+	$(top_srcdir)/libomx/log.h \
+	$(top_srcdir)/libomx/log_handler.c \
 	$(top_srcdir)/libomx/connect.c \
 	$(top_srcdir)/libomx/connect.h \
 	$(top_srcdir)/libomx/partner.c \

@@ -12,6 +12,7 @@
 #include "environment.h"
 #include "error.h"
 #include "progress.h"
+#include "refused.h"
 #include "timer.h"
 
 #define STALL_RETRY_NS		10000000u	/* pause before a retry */
@@ -32,6 +33,11 @@ static uint64_t sleep_alarm(const struct omx__endpoint *ep, uint64_t deadline)
 
 	if (unlikely(!list_empty(&ep->timers))) {
 		timer = omx__timers_next(ep);
+		if (timer < deadline)
+			deadline = timer;
+	}
+	if (unlikely(!list_empty(&ep->refused))) {
+		timer = omx__refused_next(ep);
 		if (timer < deadline)
 			deadline = timer;
 	}

@@ -19,7 +19,8 @@
 
 /* The driver takes the program's rights as they are. */
 _Static_assert(OMX_WINDOW_RIGHT_GET == OMX_WINDOW_GET && OMX_WINDOW_RIGHT_PUT == OMX_WINDOW_PUT &&
-	       OMX_WINDOW_RIGHT_ATOMIC == OMX_WINDOW_ATOMIC, "rights differ");
+	       OMX_WINDOW_RIGHT_ATOMIC == OMX_WINDOW_ATOMIC &&
+	       OMX_WINDOW_RIGHT_ACTIVE == OMX_WINDOW_ACTIVE, "rights differ");
 _Static_assert(sizeof(omx_key_t) == sizeof(struct omx_key), "keys differ");
 
 #define RIGHTS		(OMX_WINDOW_GET | OMX_WINDOW_PUT | OMX_WINDOW_ATOMIC)
@@ -210,7 +211,7 @@ static omx_return_t window_make(struct omx__endpoint *ep, struct omx_ioc_window 
 
 static bool window_rights_valid(uint32_t rights)
 {
-	return rights && !(rights & ~(uint32_t)RIGHTS);
+	return rights & RIGHTS && !(rights & ~(uint32_t)(RIGHTS | OMX_WINDOW_ACTIVE));
 }
 
 static bool window_range_valid(uint64_t address, uint64_t length)

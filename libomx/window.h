@@ -3,7 +3,8 @@
  * A window is memory of this program that peers access by its key.  The driver does
  * everything but keep the program's handles: see window.c.
  *
- * Called by access.c, when.c, put_event.c and endpoint.c.  Must hold the endpoint's lock.
+ * Called by access.c, when.c, active.c, log.c, put_event.c and endpoint.c.  Must hold the
+ * endpoint's lock.
  */
 #ifndef OMX_WINDOW_H
 #define OMX_WINDOW_H
@@ -43,7 +44,6 @@ omx_window_t omx__window_numbered(const struct omx__endpoint *ep, uint32_t numbe
 
 /* False: this is not the handle of a window of the endpoint. */
 bool omx__window_key(const struct omx__endpoint *ep, omx_window_t window, struct omx_key *key);
-
 /* Is this the handle of a window of the endpoint? */
 bool omx__window_exists(const struct omx__endpoint *ep, omx_window_t handle);
 

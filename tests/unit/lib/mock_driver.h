@@ -46,6 +46,10 @@ void mock_hold_revokes(bool hold);
 
 /* Gets of more bytes than this do not fit a frame. */
 void mock_set_longest_get(uint32_t length);
+/* The next accesses of windows find a log full. */
+void mock_refuse_accesses(int count);
+/* How often a peer's consumer has not finished when it is asked. */
+void mock_set_pending(int count);
 
 /* Of the access that was accepted last. */
 uint64_t mock_last_cookie(void);

@@ -28,6 +28,7 @@ struct window {
 static struct window windows[OBJECTS];
 static uint64_t longest_get, last_cookie;
 static bool holding_revokes;
+static int refusals, questions;
 
 /* ---- windows --------------------------------------------------------------- */
 
@@ -37,7 +38,7 @@ int mock_do_window_create(struct file *file, struct omx_ioc_window *window)
 	uint32_t i;
 	int err;
 
-	assert(window->rights && window->rights < 8 && !window->reserved && window->length);
+	assert(window->rights && window->rights < 16 && !window->reserved && window->length);
 	assert(window->region == OMX_REGION_IMPLICIT ? !window->offset : !window->address);
 	if (window->region != OMX_REGION_IMPLICIT && !mock_region_of(file, window->region))
 		return -ENOENT;
@@ -56,6 +57,8 @@ int mock_do_window_create(struct file *file, struct omx_ioc_window *window)
 	window->key.window = NUMBER(i);
 	for (uint32_t j = 0; j < 3; j++)
 		window->key.secret[j] = SECRET(NUMBER(i)) + j;
+	if (window->rights & OMX_WINDOW_ACTIVE)
+		window->key.secret[2] |= OMX_KEY_ACTIVE;
 	return 0;
 }
 
@@ -141,14 +144,26 @@ static enum omx_status find_window(const struct file *file, const struct channel
 	    (window->peer >= 0 && window->peer != mock_index_of(file)))
 		return OMX_STATUS_BAD_WINDOW;
 	for (uint32_t i = 0; i < 3; i++) {
-		if (key->secret[i] != SECRET(key->window) + i)
+		if ((key->secret[i] & ~OMX_KEY_ACTIVE) !=
+		    ((SECRET(key->window) + i) & ~OMX_KEY_ACTIVE))
 			return OMX_STATUS_BAD_WINDOW;
 	}
 	if (!(window->rights & right))
 		return OMX_STATUS_NO_RIGHT;
 	if (offset > window->length || length > window->length - offset)
 		return OMX_STATUS_BAD_RANGE;
+	if (refusals) {
+		refusals--;
+		return OMX_STATUS_LOG_FULL;
+	}
 	return OMX_STATUS_OK;
+}
+
+void mock_refuse_accesses(int count)
+{
+	pthread_mutex_lock(&mock_lock);
+	refusals = count;
+	pthread_mutex_unlock(&mock_lock);
 }
 
 /* Copies out of the window or into it. */
@@ -350,6 +365,36 @@ void mock_pull_get(struct file *file, const struct omx_ioc_get *get, uint32_t re
 		event.length = get->length;
 	}
 	mock_answer_to(file, &event);
+}
+
+/* ---- flushes ---------------------------------------------------------------- */
+
+#define STAMP	0x1234567890u
+
+void mock_set_pending(int count)
+{
+	pthread_mutex_lock(&mock_lock);
+	questions = count;
+	pthread_mutex_unlock(&mock_lock);
+}
+
+/* The consumer has finished when it has been asked so often. */
+int mock_do_flush_active(struct file *file, struct omx_ioc_flush_active *flush)
+{
+	struct omx_event event = {
+		.type = OMX_EVENT_ACCESS_DONE, .channel = flush->channel, .cookie = flush->cookie,
+	};
+	uint64_t stamp = questions ? STAMP : 0;
+	int err;
+
+	assert(!flush->stamp || flush->stamp == STAMP);
+	assert(!flush->reserved);
+	if (!channel_of_access(file, flush->channel, flush->cookie, &err))
+		return err;
+	questions -= questions > 0;
+	memcpy(event.data, &stamp, sizeof(stamp));
+	mock_answer_to(file, &event);
+	return 0;
 }
 
 /* ---- atomic operations ----------------------------------------------------- */

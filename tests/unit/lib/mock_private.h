@@ -166,6 +166,7 @@ void mock_reset_windows(void);
 
 bool mock_region_has_window(const struct file *file, uint32_t region);
 
+int mock_do_flush_active(struct file *file, struct omx_ioc_flush_active *flush);
 int mock_do_window_create(struct file *file, struct omx_ioc_window *window);
 int mock_do_window_revoke(const struct file *file, const struct omx_ioc_window *window);
 int mock_do_put(struct file *file, struct omx_ioc_put *put);
