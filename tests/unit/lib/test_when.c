@@ -133,6 +133,7 @@ static void cancelled(void **state)
 	omx_request_t request;
 	uint32_t result = 0;
 
+	memset(local, 0, sizeof(local));
 	memset(memory, 0x5a, sizeof(memory));
 	for (unsigned int i = 0; i < COUNT(sizes); i++) {
 		check_cancel(pair, put_when(pair, 1, sizes[i]));
@@ -171,9 +172,11 @@ static void timed_out(void **state)
 {
 	struct pair *pair = *state;
 	omx_window_t window = all_memory(pair);
-	omx_request_t request = put_when(pair, 1, 100000);
+	omx_request_t request;
 
+	memset(local, 0, sizeof(local));
 	memset(memory, 0x5a, sizeof(memory));
+	request = put_when(pair, 1, 100000);
 	ok(omx_set_request_timeout(pair->a, request, 20));
 	assert_int_equal(finish(pair->a, &request).code, OMX_TIMEOUT);
 	assert_int_equal(post_key(pair, window, 1, 0, 100000), OMX_SUCCESS);
