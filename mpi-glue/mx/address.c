@@ -3,6 +3,7 @@
  * Addresses, and how a program gets at them.
  */
 #include "error.h"
+#include "memory.h"
 #include "mx_extensions.h"
 
 mx_return_t mx_get_endpoint_addr(mx_endpoint_t ep, mx_endpoint_addr_t *addr)
@@ -51,7 +52,11 @@ mx_return_t mx_iconnect(mx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint, ui
 
 mx_return_t mx_disconnect(mx_endpoint_t ep, mx_endpoint_addr_t addr)
 {
-	return mx__return(ep, omx_disconnect(ep, mx__address_in(addr)), __func__);
+	omx_return_t ret = omx_disconnect(ep, mx__address_in(addr));
+
+	if (!ret)
+		mx__memory_forget_peer(ep, addr);
+	return mx__return(ep, ret, __func__);
 }
 
 mx_return_t mx_set_endpoint_addr_context(mx_endpoint_addr_t addr, void *context)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "memory.h"
 #include "mx_extensions.h"
 
 /* ---- opening and closing ------------------------------------------------------ */
@@ -72,6 +73,7 @@ static mx_return_t open_endpoint(uint32_t board, uint32_t endpoint, uint32_t key
 		omx_close_endpoint(opened);
 		return ret;
 	}
+	mx__memory_forget(opened);
 	*ep = opened;
 	return MX_SUCCESS;
 }

@@ -49,28 +49,3 @@ mx_return_t mx_irecv(mx_endpoint_t ep, mx_segment_t *segs, uint32_t count,
 	return mx__return(ep, omx_irecvv(ep, list, count, match_info, match_mask, context,
 					 request), __func__);
 }
-
-/* ---- one-sided: libomx has no windows that a peer could name by an address ---- */
-
-static mx_return_t not_supported(mx_endpoint_t ep, const char *call)
-{
-	return mx__error_report(ep, MX_FAILURE, call);
-}
-
-mx_return_t mx_iput(mx_endpoint_t ep, void *local_addr, uint32_t length,
-		    mx_endpoint_addr_t dest, uint64_t remote_addr, void *context,
-		    mx_request_t *request)
-{
-	(void)local_addr, (void)length, (void)dest, (void)remote_addr;
-	(void)context, (void)request;
-	return not_supported(ep, __func__);
-}
-
-mx_return_t mx_iget(mx_endpoint_t ep, void *local_addr, uint32_t length,
-		    mx_endpoint_addr_t dest, uint64_t remote_addr, void *context,
-		    mx_request_t *request)
-{
-	(void)local_addr, (void)length, (void)dest, (void)remote_addr;
-	(void)context, (void)request;
-	return not_supported(ep, __func__);
-}

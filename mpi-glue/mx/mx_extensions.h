@@ -69,6 +69,33 @@ typedef mx_unexp_handler_action_t (*mx_unexp_handler_t)(void *context,
 mx_return_t mx_register_unexp_handler(mx_endpoint_t ep, mx_unexp_handler_t handler,
 				      void *context);
 
+/* ---- memory for mx_iput and mx_iget, which is not Myricom's ----------------- */
+
+/* 16 bytes that may be sent to peers as they are. */
+typedef struct mx_memory_key {
+	uint64_t stuff[2];
+} mx_memory_key_t;
+
+/*
+ * Opens the whole memory of this program to whoever has the key, for reading
+ * and writing, until the endpoint is closed or mx_withdraw_memory is called.
+ * Calls in between give the same key.  The program sends it to its peers.
+ */
+mx_return_t mx_export_memory(mx_endpoint_t ep, mx_memory_key_t *key);
+
+/*
+ * When it returns nobody accesses the memory any more; later accesses end with
+ * MX_STATUS_BAD_RDMAWIN.  BAD_REQUEST: it was not exported.
+ */
+mx_return_t mx_withdraw_memory(mx_endpoint_t ep);
+
+/*
+ * mx_iput and mx_iget to this peer use the key from now on, until the endpoint
+ * is closed or disconnected from the peer.  The key is not verified.
+ */
+mx_return_t mx_import_memory(mx_endpoint_t ep, mx_endpoint_addr_t peer,
+			     const mx_memory_key_t *key);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

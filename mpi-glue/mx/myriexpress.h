@@ -355,8 +355,13 @@ mx_return_t mx_irecv(mx_endpoint_t ep, mx_segment_t *segs, uint32_t count,
 		     mx_request_t *request);
 
 /*
- * Myricom's one-sided calls: NOT SUPPORTED, as no memory of this program is
- * open to others.  FAILURE, and nothing is posted.
+ * Write to, or read from, the memory of the peer's program at this address of
+ * it.  The peer need not do anything, but must have opened its memory before,
+ * and this endpoint needs its key: mx_export_memory and mx_import_memory in
+ * mx_extensions.h.  FAILURE: it has none, and nothing is posted.  The request
+ * is done when the bytes are there; the match info of its status is 0.  The
+ * status is BAD_RDMAWIN if the key is wrong or has been withdrawn, ABORTED if
+ * there is no such memory.
  */
 mx_return_t mx_iput(mx_endpoint_t ep, void *local_addr, uint32_t length,
 		    mx_endpoint_addr_t dest, uint64_t remote_addr, void *context,

@@ -166,17 +166,6 @@ static void refused_segments(mx_endpoint_t ep, mx_endpoint_addr_t peer)
 	GIVES(mx_irecv(ep, NULL, 0, 2, 1, NULL, &request), MX_BAD_MATCH_MASK);
 }
 
-/* Neither call is supported, and neither aborts the program. */
-static void one_sided(mx_endpoint_t ep, mx_endpoint_addr_t peer)
-{
-	mx_request_t request = NULL;
-	char byte;
-
-	GIVES(mx_iput(ep, &byte, 1, peer, 0x1000, NULL, &request), MX_FAILURE);
-	GIVES(mx_iget(ep, &byte, 1, peer, 0x1000, NULL, &request), MX_FAILURE);
-	CHECK(!request);
-}
-
 /* ---- truncated ------------------------------------------------------------------- */
 
 #define SHORT	1000
@@ -377,7 +366,6 @@ static void run_client(void)
 
 	send_in_pieces(ep, peer);
 	refused_segments(ep, peer);
-	one_sided(ep, peer);
 	send_too_long(ep, peer);
 	send_huge(ep, peer);
 	buffered_sends(ep, peer);
