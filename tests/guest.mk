@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # For directories whose programs run in the guest: name them in
-# noinst_PROGRAMS (and scripts in dist_noinst_SCRIPTS) and include this file.
+# noinst_PROGRAMS (and scripts in dist_noinst_SCRIPTS, what they preload in noinst_DATA)
+# and include this file.
 
 guestdir = $(libexecdir)/omx/tests
 
@@ -13,6 +14,9 @@ install-tests: all
 	done
 	@for s in $(dist_noinst_SCRIPTS); do \
 		$(INSTALL_SCRIPT) $(srcdir)/$$s $(DESTDIR)$(guestdir)/ || exit 1; \
+	done
+	@for d in $(noinst_DATA); do \
+		$(INSTALL_DATA) $$d $(DESTDIR)$(guestdir)/ || exit 1; \
 	done
 
 .PHONY: install-tests

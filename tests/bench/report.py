@@ -20,6 +20,7 @@ import sys
 
 import memory
 import mpi
+import onesided
 from tables import KIB, MIB, Verdicts, divide, number, size_name
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -51,7 +52,8 @@ RENAMED = {"pull frame asked for again": "pull frame requested again"}
 
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
-    run = {"results": [], "frames": [], "memory": [], "mpi": []}
+    run = {"results": [], "frames": [], "memory": [], "onesided": [],
+           "mpi": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -64,7 +66,8 @@ def parse_raw(lines):
             if entry["node"] == 2:
                 run["frames"].append(count_frames(place, counters))
         else:
-            kind = next((kind for kind in ("memory", "mpi") if kind in entry), "results")
+            kind = next((kind for kind in ("memory", "mpi") if kind in entry),
+                        place.get("group", "results"))
             run[kind].append({**place, **entry})
     return run
 
@@ -442,6 +445,8 @@ def compare(path, run, after):
     worse_ones = list_changes(before, after)
     worse_ones += memory.list_changes(earlier.get("memory", []), run["memory"],
                                       TOLERANCE[after.clock])
+    worse_ones += onesided.list_changes(earlier.get("onesided", []), run["onesided"],
+                                        TOLERANCE[after.clock])
     worse_ones += mpi.list_changes(earlier.get("mpi", []), run["mpi"], TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
@@ -461,6 +466,8 @@ def report(run, arguments):
         check_goals(figures)
     if run["memory"]:
         memory.report(run["memory"])
+    if run["onesided"]:
+        onesided.report(run["onesided"])
     if run["mpi"]:
         mpi.report(run["mpi"], run["guest"]["processors"])
     worse = arguments.against and compare(arguments.against, run, figures)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # In a guest with two nodes: omx beside TCP over the same cable, at each MTU;
-# what memory costs omx; and what MPI programs get by omx, by Open MPI's own TCP
-# and by libfabric's.
+# what memory costs omx; what one-sided accesses cost beside messages and rxe; and what
+# MPI programs get by omx, by Open MPI's own TCP and by libfabric's.
 #
 # Where the guest has emulated NICs, both use all the offloads that these have:
 # a NIC segments and checksums for TCP, and the kernel merges what it receives.
@@ -23,12 +23,13 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [memory] [mpi]
+#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [memory]
+#               [onesided] [mpi]
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
-memory=no mpi=no transports='tcp omx' mtus='9000 1500' rounds=1
+memory=no onesided=no mpi=no transports='tcp omx' mtus='9000 1500' rounds=1
 offloads='off on' policies='batch stock'
 [ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
 rate=4gbit
@@ -36,7 +37,7 @@ out=$LAB_OUT/bench.jsonl
 pipe=$(mktemp -u)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p; s/^# \(  *\[onesided.*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -151,6 +152,29 @@ measure_memory_at_rate() {
 	both tc qdisc del dev eth0 root
 }
 
+# Messages of omx and TCP, accesses of omx, and what rxe does: at one place, so that
+# one can be divided by the other.
+measure_onesided() {
+	local round transport status
+	set_mtu 9000
+	set_offloads off
+	for ((round = 0; round < rounds; round++)); do
+		printf '{"begin": {"group": "onesided"}}\n' >>"$out"
+		for transport in tcp omx; do
+			echo "bench: one-sided, messages of $transport" >&2
+			run_peers "$transport" batch --sizes 8,4096,65536,1048576,4194304 ||
+				die "messages of $transport failed"
+		done
+		echo "bench: one-sided, omx" >&2
+		run_peers onesided batch || die "one-sided failed"
+		[ "${LAB_VIRTUAL_TIME:-no}" = yes ] && [ "$round" = 0 ] || continue
+		echo "bench: one-sided, rxe" >&2
+		status=0
+		"$tests/rxe.sh" "$tests/yielding.so" >>"$out" || status=$?
+		[ "$status" = 0 ] || [ "$status" = 77 ] || die "rxe failed"
+	done
+}
+
 # mpi_words WAY: sets words, which tell mpirun what carries the messages.
 mpi_words() {
 	case $1 in
@@ -259,14 +283,15 @@ take_arguments() {
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
 		memory) memory=yes ;;
+		onesided) onesided=yes ;;
 		mpi) mpi=yes ;;
 		*) usage ;;
 		esac
 		shift
 	done
-	[ ${#measurements[@]} -gt 0 ] || [ "$memory$mpi" != nono ] || {
+	[ ${#measurements[@]} -gt 0 ] || [ "$memory$onesided$mpi" != nonono ] || {
 		measurements=(--pingpong --stream)
-		memory=yes mpi=yes
+		memory=yes onesided=yes mpi=yes
 	}
 }
 
@@ -277,4 +302,5 @@ printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "acce
 	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" "${LAB_ACCELERATOR:-}" >>"$out"
 [ ${#measurements[@]} -eq 0 ] || measure_everywhere
 [ "$memory" = no ] || measure_memory
+[ "$onesided" = no ] || measure_onesided
 [ "$mpi" = no ] || measure_mpi_everywhere

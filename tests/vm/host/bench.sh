@@ -11,7 +11,9 @@ Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
 is doing; what memory costs omx, also over a link of 4 Gb/s; and how fast the
 messages of MPI programs are, carried by omx, by Open MPI's own TCP and by
-libfabric's. Groups: latency, bandwidth, memory, mpi; all if none is named.
+libfabric's; and what puts, gets and atomics cost beside messages and beside
+RDMA over Ethernet in software (rxe, in virtual time only).
+Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
 
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
@@ -50,7 +52,7 @@ cmd_bench() {
 			shift
 			;;
 		-*) usage_error "unknown option $1" ;;
-		latency | bandwidth | memory | mpi) groups+=("$1") ;;
+		latency | bandwidth | memory | onesided | mpi) groups+=("$1") ;;
 		*) usage_error "there is no group $1" ;;
 		esac
 		shift
@@ -58,6 +60,8 @@ cmd_bench() {
 	check_bench_options
 	[[ "$nic ${groups[*]:-memory}" != no*memory* ]] || measure=yes
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
+	[[ "$wall$nic ${groups[*]:-onesided}" != nono*onesided* ]] ||
+		ensure_packages "${packages_rxe[@]}"
 	choose_clock
 	[ -z "$against" ] ||
 		python3 "$bench_report" --against "$against" --accelerator "$accelerator" || return

@@ -30,6 +30,9 @@ packages_debug=(bc bison flex libelf-dev)
 # bench's own: tables
 packages_bench=(python3)
 
+# bench onesided: RDMA over Ethernet in software, to compare with
+packages_rxe=(perftest rdma-core)
+
 missing_packages() {
 	local installed
 	# dpkg-query fails when one is unknown, and still lists the others.
