@@ -2,6 +2,7 @@
 """Tables, goals and changes of what onesided_peer, the peers of messages and rxe.sh measured."""
 import statistics
 
+import when
 from tables import MIB, Verdicts, divide, number, size_name
 
 WORD = 8
@@ -128,6 +129,7 @@ def report(entries):
     print("\nOne-sided accesses, MTU 9000, offloads off")
     for title, columns in TABLES:
         print_table(figures, title, columns)
+    when.report(entries)
     check_goals(figures)
 
 

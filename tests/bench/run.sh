@@ -167,6 +167,8 @@ measure_onesided() {
 		done
 		echo "bench: one-sided, omx" >&2
 		run_peers onesided batch || die "one-sided failed"
+		echo "bench: one-sided, conditional writes" >&2
+		run_peers when batch || die "conditional writes failed"
 		[ "${LAB_VIRTUAL_TIME:-no}" = yes ] && [ "$round" = 0 ] || continue
 		echo "bench: one-sided, rxe" >&2
 		status=0
