@@ -104,6 +104,8 @@ btl_omx_register_mem(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, 
 		     size_t size, uint32_t flags);
 int btl_omx_deregister_mem(mca_btl_base_module_t *btl,
 			   mca_btl_base_registration_handle_t *handle);
+/* The endpoint was closed, and its windows with it. */
+void btl_omx_memory_stop(void);
 
 /* ---- puts, gets, atomics ----------------------------------------------------------- */
 

@@ -26,6 +26,7 @@ static int btl_finalize(mca_btl_base_module_t *btl)
 	opal_progress_unregister(btl_omx_progress);
 	omx_close_endpoint(btl_omx.endpoint);
 	btl_omx_receive_stop();
+	btl_omx_memory_stop();
 	OBJ_DESTRUCT(&btl_omx.lock);
 	return OPAL_SUCCESS;
 }
