@@ -5,8 +5,7 @@
  * complete does not keep those behind it from being consumed.  An initiator whose target
  * dies, with puts that its log has refused and while it flushes, hears of it.
  *
- *	--mode M	who dies: target (the server) or initiator; cut: the script takes the
- *			initiator's board away
+ *	--mode M	who dies: target (the server) or initiator
  */
 #include <signal.h>
 #include <stdio.h>
@@ -25,11 +24,6 @@
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
-
-static bool is_cut(void)
-{
-	return !strcmp(options.mode, "cut");
-}
 
 static bool target_dies(void)
 {
@@ -101,9 +95,6 @@ static void survive(omx_window_t window, omx_log_t log)
 	double end = now() + 3 * MIDDLE_MS * 1e-3;
 	omx_log_stats_t stats;
 
-	/* The script takes the board away when it gets to that. */
-	while (is_cut() && take_record(log, &key, 1000))
-		records++;
 	while (now() < end)
 		records += take_record(log, &key, 10);
 	put_last(window, log);
@@ -148,14 +139,6 @@ static void kill_later(void)
 	_exit(0);
 }
 
-static void check_end(omx_return_t code)
-{
-	if (is_cut())
-		CHECK(code == OMX_BOARD_NOT_FOUND, "%s", omx_strerror(code));
-	else
-		check_gone(code);
-}
-
 static void put_records(const struct remote *remote)
 {
 	static uint8_t records[UNDER_WAY][RECORD];
@@ -174,10 +157,12 @@ static void put_records(const struct remote *remote)
 		code = omx_iput(ep, records[i % UNDER_WAY], RECORD, remote->addr, remote->key, 0,
 				NULL, request);
 	}
-	check_end(code);
-	for (i = 0; i < UNDER_WAY; i++)
-		if (requests[i])
-			check_end(finish(ep, &requests[i]).code);
+	check_gone(code);
+	for (i = 0; i < UNDER_WAY; i++) {
+		code = requests[i] ? finish(ep, &requests[i]).code : OMX_SUCCESS;
+		if (code)
+			check_gone(code);
+	}
 }
 
 static void run_client(void)
@@ -188,11 +173,10 @@ static void run_client(void)
 
 	ep = meet(&peer);
 	remote = receive_key(ep, peer);
-	if (!target_dies() && !is_cut())
+	if (!target_dies())
 		kill_later();
 	put_records(&remote);
-	if (!is_cut())
-		check_gone(omx_flush_active(ep, peer, &result, PATIENCE));
+	check_gone(omx_flush_active(ep, peer, &result, PATIENCE));
 	CHECK(now() - start < QUICKLY);
 	MUST(omx_close_endpoint(ep));
 }
