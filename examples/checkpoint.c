@@ -3,7 +3,8 @@
  * Incremental checkpoints of a window that its owner and peers write: only pages that
  * have changed since the last checkpoint are saved [Besta15, section 4.3]. A log says
  * which pages peers have written, and the kernel's soft-dirty bits say which pages the
- * owner has.
+ * owner has. These say rather too much: when a put needs a page, the driver brings the
+ * pages around it as well, and makes them writable, which counts as a write.
  *
  *	checkpoint serve FILE CHECKPOINTS
  *	checkpoint BOARD
@@ -157,7 +158,7 @@ static void take_checkpoint(int file, omx_log_t log, int number)
 			fail("checkpoint");
 		is_dirty[i] = 0;
 	}
-	printf("checkpoint %d: %u pages written by peers, %u by the owner alone, of %u\n", number,
+	printf("checkpoint %d: %u pages written by peers, %u other dirty ones, of %u\n", number,
 	       remote, local, PAGES);
 }
 

@@ -282,7 +282,7 @@ static void message_delete(uint64_t *element)
 /* Messages of one sender are received in order: this one last. */
 static void message_flush(void)
 {
-	uint64_t nothing = BUCKETS;
+	uint64_t nothing = UINT64_MAX;		/* no element */
 
 	send(owner, &nothing, sizeof(nothing), DELETE);
 }
