@@ -199,11 +199,12 @@ static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64
 
 /*
  * The system call copies with faults at the receiver, which may take for ever.  A
- * window could not be revoked meanwhile, and nobody calls for a put of a peer.
+ * window could not be revoked meanwhile, and nobody calls for a put of a peer or a
+ * conditional get: the message that the peer names for that need not be of a window.
  */
 static bool local_copies_at_once(const struct omx_pull *pull, const struct omx_rndv *source)
 {
-	return pull->length <= AT_ONCE_MAX && !source->window && !pull->put_window;
+	return pull->length <= AT_ONCE_MAX && !source->window && !pull->by_driver;
 }
 
 void omx_pull_from_local(struct omx_pull *pull)

@@ -90,6 +90,7 @@ struct omx_pull {
 	struct omx_channel *ch;		/* referenced */
 	struct omx_region *region;	/* referenced; NULL: nothing to fetch */
 	struct omx_window *put_window;	/* a put of a peer goes there; referenced until the end */
+	bool by_driver;			/* not started by the program, which may not be running */
 	struct omx_completion *completion;	/* NULL: a put of which no program is told */
 	struct sk_buff *notify;		/* made beforehand: it must not fail */
 	u64 start;			/* in the region */

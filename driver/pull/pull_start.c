@@ -268,6 +268,7 @@ static int pull_set_window(struct omx_pull *pull, struct omx_window *window,
  */
 static void pull_start_atomic(struct omx_pull *pull)
 {
+	pull->by_driver = true;
 	if (!pull->length)
 		omx_pull_conclude_start(pull, OMX_STATUS_OK);
 	else if (pull->ch->local)
