@@ -23,7 +23,7 @@
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 /*
  * ... and of responses to OMX_ACCESSES_MAX accesses and to OMX_WHENS_MAX that have fired,
- * which come on top of that.
+ * which come on top of that, as do the packets of conditional accesses.
  */
 #define RESPONSES_MAX	(8 * 1024 * 1024)
 
@@ -69,7 +69,7 @@ bool omx_channel_may_send(struct omx_channel *ch, u32 length)
 bool omx_channel_may_respond(const struct omx_channel *ch)
 {
 	lockdep_assert_held(&ch->lock);
-	return ch->pending_bytes <= PENDING_MAX + RESPONSES_MAX;
+	return ch->pending_bytes <= PENDING_MAX + RESPONSES_MAX + ch->whens.fired_bytes;
 }
 
 void omx_channel_send_resume(struct omx_channel *ch)

@@ -105,8 +105,10 @@ static void access_unlink(struct omx_channel *ch, struct omx_access *access)
 	lockdep_assert_held(&ch->lock);
 	list_del_init(&access->in_channel);
 	ch->access_count--;
-	if (access->conditional)
+	if (access->conditional) {
 		ch->whens.count--;
+		ch->whens.fired_bytes -= access->fired_bytes;
+	}
 }
 
 static struct omx_access *channel_pop_access(struct omx_channel *ch)
@@ -163,8 +165,10 @@ int omx_access_enlist(struct omx_access *access, u32 most)
 		omx_channel_wake_up(ch);
 		list_add_tail(&access->in_channel, &ch->accesses);
 		ch->access_count++;
-		if (access->conditional)
+		if (access->conditional) {
 			ch->whens.count++;
+			ch->whens.fired_bytes += access->fired_bytes;
+		}
 		omx_channel_watch(ch);
 	}
 	spin_unlock_bh(&ch->lock);

@@ -27,6 +27,7 @@ struct omx_access {
 	u8 type;			/* OMX_WIRE_PUT, _GET, _ATOMIC, _POST_KEY, _FLUSH */
 	bool announced;			/* a GET whose bytes are pulled */
 	bool conditional;		/* a key of the peer has fired it; see when.h */
+	u32 fired_bytes;		/* then: of memory, of its packets */
 	struct rcu_head rcu;
 	struct omx_account *user;	/* charged for it */
 	struct list_head in_channel;	/* ch->accesses, under ch->lock */

@@ -319,6 +319,7 @@ static int when_enlist_access(struct omx_when *when, const struct omx_wire_post_
 	int error;
 
 	access->conditional = true;
+	access->fired_bytes = when->charged;
 	error = omx_access_enlist(access, U32_MAX);
 	if (error)
 		return error;

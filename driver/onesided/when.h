@@ -20,6 +20,7 @@ struct omx_when_queue {
 	struct list_head keys;		/* of the peer, in the order of their packets */
 	/* Those that wait, and small ones that have fired and wait for their response. */
 	u32 count;
+	unsigned long fired_bytes;	/* of memory, of the packets of those that have fired */
 	u32 key_count;
 };
 
