@@ -215,6 +215,21 @@ static bool channel_claim_dead(struct omx_channel *ch)
 	return channel_claim(ch);
 }
 
+/*
+ * When this returns the program may use the memory of its requests.  A conditional
+ * access that is just being fired is in no list: it is in one a grace period later.
+ */
+static void channel_end_requests(struct omx_channel *ch, u8 status)
+{
+	while (!channel_end_some(ch, status))
+		cond_resched();
+	if (!READ_ONCE(ch->whens.used))
+		return;
+	synchronize_rcu();
+	while (!channel_end_some(ch, status))
+		cond_resched();
+}
+
 long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_disconnect disconnect;
@@ -227,8 +242,7 @@ long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 	ch = omx_channel_get(ep, disconnect.channel);
 	if (!ch)
 		return -ENOENT;
-	while (!channel_end_some(ch, OMX_STATUS_ABORTED))
-		cond_resched();
+	channel_end_requests(ch, OMX_STATUS_ABORTED);
 	if (READ_ONCE(ch->dead) && channel_claim_dead(ch))
 		channel_free(ep, ch);
 	omx_channel_put(ch);

@@ -474,6 +474,7 @@ static int when_publish(struct omx_when *when, struct kept_key **key)
 	} else if (ch->whens.count >= OMX_WHENS_MAX) {
 		error = -EBUSY;
 	} else {
+		WRITE_ONCE(ch->whens.used, true);
 		*key = key_take(ch, when->tag);
 		if (!*key)
 			when_wait(when);

@@ -22,6 +22,7 @@ struct omx_when_queue {
 	u32 count;
 	unsigned long fired_bytes;	/* of memory, of the packets of those that have fired */
 	u32 key_count;
+	bool used;			/* accesses have been posted; set once */
 };
 
 static inline void omx_when_queue_init(struct omx_when_queue *whens)
