@@ -6,7 +6,9 @@
  * The receiver's ioctl copies a message of up to 512 KiB itself, up to the first
  * absent page of the sender; pager work copies the bytes from there on.  Work also
  * copies all of a longer message, since a long copy in the ioctl would block a
- * program that expects the call to return at once, and of one from or to a window.
+ * program that expects the call to return at once.  Of a window the ioctl copies as much,
+ * but work goes on from the first page of either side that is not resident; for a put,
+ * work copies everything.
  *
  * Each endpoint has a pager.  The work runs in that of the endpoint whose page is
  * absent, since the page may never come and must not block the other's transfers.
@@ -151,6 +153,16 @@ static void local_copy_queue(struct omx_pull *pull)
 	omx_pager_queue(local_copy_lacking_region(pull)->space->pager, &pull->local.work);
 }
 
+static void local_copy_end(struct omx_pull *pull, int error)
+{
+	rcu_read_lock();	/* the endpoint stays while the pull has not ended */
+	omx_pull_end(pull, local_copy_status(error));
+	rcu_read_unlock();
+	omx_cursor_end(&pull->local.from);
+	omx_rndv_put(pull->local.source);
+	omx_pull_put(pull);
+}
+
 static void local_copy_run(struct omx_pager_work *work)
 {
 	struct omx_pull *pull = container_of(work, struct omx_pull, local.work);
@@ -162,19 +174,13 @@ static void local_copy_run(struct omx_pager_work *work)
 		if (!error)
 			error = local_copy_all(pull);
 	}
-	if (error == -EAGAIN) {
+	if (error == -EAGAIN)
 		local_copy_queue(pull);
-		return;
-	}
-	rcu_read_lock();	/* the endpoint stays while the pull has not ended */
-	omx_pull_end(pull, local_copy_status(error));
-	rcu_read_unlock();
-	omx_cursor_end(&pull->local.from);
-	omx_rndv_put(pull->local.source);
-	omx_pull_put(pull);
+	else
+		local_copy_end(pull, error);
 }
 
-/* Takes over the reference on the source. */
+/* Takes over the reference on the source.  The caller has the work queued, or does it. */
 static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64 done,
 			     bool lacks_source)
 {
@@ -192,7 +198,6 @@ static void local_copy_start(struct omx_pull *pull, struct omx_rndv *source, u64
 	rcu_read_lock();
 	omx_pull_end_if_missed(pull);
 	rcu_read_unlock();
-	local_copy_queue(pull);
 }
 
 /* ---- by the system call ---- */
@@ -207,6 +212,18 @@ static bool local_copies_at_once(const struct omx_pull *pull, const struct omx_r
 	return pull->length <= AT_ONCE_MAX && !source->window && !pull->by_driver;
 }
 
+/* Of a window: from resident pages the ioctl copies without waiting for anybody. */
+static void local_copy_window(struct omx_pull *pull, struct omx_rndv *source)
+{
+	bool at_once = pull->length <= AT_ONCE_MAX && !pull->put_window;
+
+	local_copy_start(pull, source, 0, false);
+	if (at_once && !local_copy_all(pull))
+		local_copy_end(pull, 0);
+	else
+		local_copy_queue(pull);
+}
+
 void omx_pull_from_local(struct omx_pull *pull)
 {
 	struct omx_rndv *source = local_source(pull);
@@ -216,13 +233,14 @@ void omx_pull_from_local(struct omx_pull *pull)
 	if (!error) {
 		omx_count(pull->ep->board, LOCAL_COPY);
 		if (!local_copies_at_once(pull, source)) {
-			local_copy_start(pull, source, 0, false);
+			local_copy_window(pull, source);
 			return;
 		}
 		error = omx_region_copy_to_user(source->region, pull->region,
 						pull->length, &done);
 		if (error == -EAGAIN) {
 			local_copy_start(pull, source, done, true);
+			local_copy_queue(pull);
 			return;
 		}
 		if (READ_ONCE(source->withdrawn))
