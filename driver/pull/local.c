@@ -7,8 +7,8 @@
  * absent page of the sender; pager work copies the bytes from there on.  Work also
  * copies all of a longer message, since a long copy in the ioctl would block a
  * program that expects the call to return at once.  Of a window the ioctl copies as much,
- * but work goes on from the first page of either side that is not resident; for a put,
- * work copies everything.
+ * but work goes on from the first page of either side that is not resident.  If the
+ * driver has started the pull by itself, perhaps in softirq, work copies everything.
  *
  * Each endpoint has a pager.  The work runs in that of the endpoint whose page is
  * absent, since the page may never come and must not block the other's transfers.
@@ -215,7 +215,7 @@ static bool local_copies_at_once(const struct omx_pull *pull, const struct omx_r
 /* Of a window: from resident pages the ioctl copies without waiting for anybody. */
 static void local_copy_window(struct omx_pull *pull, struct omx_rndv *source)
 {
-	bool at_once = pull->length <= AT_ONCE_MAX && !pull->put_window;
+	bool at_once = pull->length <= AT_ONCE_MAX && !pull->by_driver;
 
 	local_copy_start(pull, source, 0, false);
 	if (at_once && !local_copy_all(pull))
