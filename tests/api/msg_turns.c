@@ -40,8 +40,10 @@ static void run_server(void)
 	for (i = 0; i < options.count; i++) {
 		buffers[i] = allocate(options.length);
 		memset(buffers[i], 0xff, options.length);	/* its pages are there */
-		MUST(omx_irecv(ep, buffers[i], options.length, i, EXACT, NULL, &receives[i]));
 	}
+	/* Faster than the network, also where memory takes seconds. */
+	for (i = 0; i < options.count; i++)
+		MUST(omx_irecv(ep, buffers[i], options.length, i, EXACT, NULL, &receives[i]));
 	for (i = 0; i < options.count; i++) {
 		finish_with(ep, &receives[i], OMX_SUCCESS);
 		verify(buffers[i], options.length, CONTENTS);
