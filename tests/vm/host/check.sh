@@ -32,8 +32,7 @@ groups() {
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-# One more than processors, because a test often waits for a timeout.
-worker_count() { echo "${LAB_WORKERS:-$(($(nproc) + 1))}"; }
+worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
 
 cmd_check() {
 	local list=()
