@@ -223,6 +223,7 @@ static u8 entry_reserve(struct omx_channel *ch, const struct omx_window *window,
 	entry_note(ch, verdict->log, entry->stamp);
 	active->log = log;
 	active->entry = entry;
+	active->data_length = like.data_length;
 	return OMX_STATUS_OK;
 }
 
@@ -339,7 +340,7 @@ static u8 put_enter(struct omx_channel *ch, const struct omx_window *window,
 		omx_count(ch->ep->board, ACCESS_BAD_RANGE);
 		return OMX_STATUS_BAD_RANGE;
 	}
-	if (active->entry && active->entry->data_length)
+	if (active->entry && active->data_length)
 		skb_copy_bits(skb, PUT_HEADER, omx_log_data(active->entry) + active->arrived,
 			      length);
 	/* Only the last packet brings it. */
@@ -403,12 +404,12 @@ static bool active_fill(const struct omx_active_access *active, const struct sk_
 	case OMX_WIRE_PUT:
 		return active->arrived == active->length;
 	case OMX_WIRE_GET:
-		if (entry->data_length)
+		if (active->data_length)
 			skb_copy_bits(response, ETH_HLEN + RESPONSE_HEADER, omx_log_data(entry),
-				      entry->data_length);
+				      active->data_length);
 		return true;
 	default:
-		if (entry->data_length)
+		if (active->data_length)
 			atomic_enter(entry, omx_packet_body(request), before);
 		return true;
 	}

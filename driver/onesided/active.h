@@ -43,6 +43,7 @@ struct omx_active_access {
 	struct omx_log_record *entry;	/* reserved in the log */
 	u64 offset;			/* in the window */
 	u32 length;
+	u32 data_length;		/* reserved: others overwrite the entry if utail is wrong */
 	u32 arrived;			/* a put: bytes so far */
 	u32 id;
 	u32 window;
