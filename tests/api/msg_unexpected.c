@@ -27,7 +27,10 @@
 #define PONG		4
 #define PINGS		400
 #define PING_LENGTH	4096
-/* What the client sent before it learned of the limit: 4 to 11 MiB of the 32. */
+/*
+ * OMX_UNFETCHED_MAX: what the driver takes for a server that does not look.  All of it
+ * may be there before the client learns of the limit.
+ */
 #define SLACK		(16 << 20)
 
 static omx_endpoint_t ep;
