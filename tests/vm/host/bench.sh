@@ -4,8 +4,8 @@
 
 usage_bench() {
 	cat <<END
-usage: ./lab bench [--nic [--markdown] | --wall] [--against FILE] [--json FILE]
-                   [GROUP...]
+usage: ./lab bench [--nic [--markdown] | --wall] [--rounds N] [--against FILE]
+                   [--json FILE] [GROUP...]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
@@ -19,6 +19,9 @@ Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
                    an interrupt for each frame), TCP with all the offloads that
                    these have; and over veth, with offloads, at MTU 9000
   --markdown       of --nic: print nothing but the table of docs/results/network.md
+  --rounds N       measure everything N times; shown and compared are medians.
+                   Some figures have two values, since in virtual time one
+                   processor plays both hosts. N is $virtual_rounds, with --wall $wall_rounds
   --json FILE      keep the results
   --against FILE   say what changed by more than 2 % (--wall: 10 %) since those
                    results (mpi: ping-pong of 1 MiB and more by 10 %, patterns by
@@ -26,25 +29,30 @@ Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
                    nothing to compare with
   --wall           by the clock on the wall, with two processors: the stock
                    kernel where KVM works, else user-mode Linux $uml_series, which
-                   is built at first; leave this machine alone meanwhile. Shown
-                   are medians of $wall_rounds rounds. mpi then also says how much of
-                   an exchange is hidden while a process computes.
+                   is built at first; leave this machine alone meanwhile. mpi
+                   then also says how much of an exchange is hidden while a
+                   process computes.
 END
 }
 
+virtual_rounds=1
 wall_rounds=5
 bench_nic=e1000
 bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
-	local wall=no nic=no markdown=no measure=no against='' report=() groups=()
+	local wall=no nic=no markdown=no measure=no rounds='' against='' report=() groups=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
 		--wall) wall=yes ;;
 		--nic) nic=yes ;;
 		--markdown) markdown=yes && report+=(--markdown) ;;
+		--rounds)
+			rounds=$(number --rounds "${2:-}" 1 100)
+			shift
+			;;
 		--against | --json)
 			[ $# -ge 2 ] || usage_error "$1 needs a file"
 			report+=("$1" "$(realpath -m "$2")")
@@ -70,7 +78,7 @@ cmd_bench() {
 	if [ "$nic" = yes ]; then
 		measure_nic || return
 	else
-		measure "${rounds[@]}" "${groups[@]}" || return
+		measure --rounds "$rounds" "${groups[@]}" || return
 	fi
 	python3 "$bench_report" "${report[@]}" "$out/bench.jsonl"
 }
@@ -87,28 +95,29 @@ measure() { run_guest "$out" "$top" "$bench_script" "$@"; }
 
 # Two guests; their results become one file.
 measure_nic() {
-	measure --mtus 9000 --offloads on --policies batch latency bandwidth || return
+	measure --rounds "$rounds" --mtus 9000 --offloads on --policies batch latency bandwidth || return
 	mv "$out/bench.jsonl" "$out/veth.jsonl"
 	opt_nic=$bench_nic
 	check_options
-	measure latency bandwidth || return
+	measure --rounds "$rounds" latency bandwidth || return
 	cat "$out/veth.jsonl" >>"$out/bench.jsonl"
 }
 
-# Sets the options of the guest, and rounds for the script.
+# Sets the options of the guest, and rounds if the user did not.
 choose_clock() {
 	default_options
-	opt_timeout=3600 opt_measure=$measure rounds=()
+	opt_measure=$measure
 	if [ "$wall" = no ]; then
-		opt_virtual_time=yes
+		opt_virtual_time=yes rounds=${rounds:-$virtual_rounds}
 		say "measuring in virtual time; this takes minutes"
 	else
 		ensure_kernel
 		kvm_works || opt_kernel=$uml_series
-		rounds=(--rounds "$wall_rounds")
+		rounds=${rounds:-$wall_rounds}
 		say "measuring by the clock on the wall; what else runs here is measured too:" \
 			"the load is $(cut -d ' ' -f 1 /proc/loadavg)"
 	fi
+	opt_timeout=$((3600 * rounds))
 	check_options
 	choose_accelerator
 }

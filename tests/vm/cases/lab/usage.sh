@@ -26,5 +26,6 @@ refused 'no group nothing' check nothing
 refused 'takes no argument' build everything
 refused 'takes no argument' build --no-module everything
 refused 'no group nothing' bench nothing
+refused '--rounds is' bench --rounds 0
 refused 'takes no argument' demo now
 exit $status
