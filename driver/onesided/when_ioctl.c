@@ -12,7 +12,7 @@
 #include "channel/channel.h"
 #include "net/frame.h"
 #include "onesided/when.h"
-#include "onesided/when_order.h"
+#include "onesided/when_private.h"
 
 /* ---- PUT_WHEN ---- */
 
