@@ -263,8 +263,8 @@ omx_return_t omx__access_contiguous(struct omx__endpoint *ep, void *buffer, size
 	return omx__access_finish(ep, req, args);
 }
 
-static omx_return_t access_segments(struct omx__endpoint *ep, const omx_seg_t *segs,
-				    uint32_t nseg, const struct access_args *args)
+omx_return_t omx__access_segments(struct omx__endpoint *ep, const omx_seg_t *segs, uint32_t nseg,
+				  const struct access_args *args)
 {
 	struct omx__request *req;
 	omx_return_t ret = omx__access_begin(ep, args, &req);
@@ -340,7 +340,7 @@ omx_return_t omx_iputv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 		.request = request, .access.offset = offset,
 	};
 
-	return omx__return(ep, access_segments(ep, segs, nseg, &args), __func__);
+	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
 }
 
 omx_return_t omx_iput_event(omx_endpoint_t ep, const void *buffer, size_t length,
@@ -376,7 +376,7 @@ omx_return_t omx_igetv(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 		.request = request, .access.offset = offset,
 	};
 
-	return omx__return(ep, access_segments(ep, segs, nseg, &args), __func__);
+	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
 }
 
 /* Numbers that do not fit 8 bits are no operations or sizes, either. */

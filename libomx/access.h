@@ -36,9 +36,11 @@ omx_return_t omx__access_give_up(struct omx__endpoint *ep, struct omx__request *
 /* Submits what omx__access_begin() has made and releases the lock. */
 omx_return_t omx__access_finish(struct omx__endpoint *ep, struct omx__request *req,
 				const struct access_args *args);
-/* All three for contiguous memory.  The lock must not be held. */
+/* All three for contiguous memory, and for segments.  The lock must not be held. */
 omx_return_t omx__access_contiguous(struct omx__endpoint *ep, void *buffer, size_t length,
 				    const struct access_args *args);
+omx_return_t omx__access_segments(struct omx__endpoint *ep, const omx_seg_t *segs, uint32_t nseg,
+				  const struct access_args *args);
 
 /*
  * From here to its end an access is one that omx_flush waits for.  Conditional ones are

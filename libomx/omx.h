@@ -257,9 +257,10 @@ omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *
 /*
  * Conditional accesses [Ou06].  They are posted before it is known where they go: the
  * driver keeps them until the peer posts a key with the same tag, and performs them
- * then as omx_iput, omx_iput_event and omx_iget, at the place that the key names.  The
- * initiator's program takes no part in that.  Access and key may come in either order;
- * of several accesses with one tag each key fires the one that was posted first.
+ * then as omx_iput, omx_iputv, omx_iput_event, omx_iget and omx_igetv, at the place that
+ * the key names.  The initiator's program takes no part in that.  Access and key may come
+ * in either order; of several accesses with one tag each key fires the one that was posted
+ * first.
  *
  * omx_cancel cancels an access that has not fired.  After `timeout` milliseconds
  * without a key it ends with status TIMEOUT; OMX_TIMEOUT_INFINITE: it waits until the
@@ -271,12 +272,18 @@ omx_return_t omx_ipoll_put(omx_endpoint_t ep, omx_put_event_t *event, uint32_t *
 omx_return_t omx_iput_when(omx_endpoint_t ep, const void *buffer, size_t length,
 			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			   void *context, omx_request_t *request);
+omx_return_t omx_iputv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			    void *context, omx_request_t *request);
 omx_return_t omx_iput_event_when(omx_endpoint_t ep, const void *buffer, size_t length,
 				 omx_endpoint_addr_t dest, uint64_t tag, uint64_t immediate,
 				 uint32_t timeout, void *context, omx_request_t *request);
 omx_return_t omx_iget_when(omx_endpoint_t ep, void *buffer, size_t length,
 			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			   void *context, omx_request_t *request);
+omx_return_t omx_igetv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			    void *context, omx_request_t *request);
 
 /*
  * Fires a conditional access of the peer `dest`, which may access `length` bytes at

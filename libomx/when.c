@@ -146,6 +146,18 @@ omx_return_t omx_iput_when(omx_endpoint_t ep, const void *buffer, size_t length,
 			   __func__);
 }
 
+omx_return_t omx_iputv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			    void *context, omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_PUT, .dest = &dest, .context = context, .request = request,
+		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
+	};
+
+	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
+}
+
 omx_return_t omx_iput_event_when(omx_endpoint_t ep, const void *buffer, size_t length,
 				 omx_endpoint_addr_t dest, uint64_t tag, uint64_t immediate,
 				 uint32_t timeout, void *context, omx_request_t *request)
@@ -170,6 +182,18 @@ omx_return_t omx_iget_when(omx_endpoint_t ep, void *buffer, size_t length,
 	};
 
 	return omx__return(ep, omx__access_contiguous(ep, buffer, length, &args), __func__);
+}
+
+omx_return_t omx_igetv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
+			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
+			    void *context, omx_request_t *request)
+{
+	const struct access_args args = {
+		.type = REQUEST_GET, .dest = &dest, .context = context, .request = request,
+		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
+	};
+
+	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
 }
 
 /* The buffer of the request stands for the bytes of the window. */

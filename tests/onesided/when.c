@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Conditional puts and gets: of all lengths up to 1024 pages, with the access before
- * its key and the other way round; many at once, posted in one random order and keyed
+ * its key and the other way round; out of and into segments; many at once, posted in one random order and keyed
  * in another; with the same tag; and with the initiator stopped by SIGSTOP while its
  * writes fire.  The server owns the window and posts keys, the client accesses it.
  * Both sides share the numbers of processes, on one node or two.
  *
- *	--count N	accesses at once
+ *	--count N	accesses at once, and of random shape
  *	--length N	of the longest one
  *	--mode M	pin, overlap, unpinned, permanent, auto
  */
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "accesses.h"
+#include "scatter.h"
 
 #define INITIAL		1		/* contents of the window */
 #define MARGIN		77		/* bytes of the window before each access */
@@ -153,6 +154,106 @@ static void both_orders(void)
 		else
 			access_one(i & 1, i & 2, length_of(i / 4));
 	}
+}
+
+/* ---- of random shape ------------------------------------------------------------------- */
+
+/* What both sides draw alike. */
+struct shape {
+	bool put, key_first;
+	size_t length;
+};
+
+static struct shape draw_shape(struct random *chance)
+{
+	struct shape shape = {
+		.put = random_chance(chance, 50), .key_first = random_chance(chance, 50),
+	};
+
+	shape.length = random_below(chance, 2ul << random_below(chance, 20));
+	if (shape.length > options.length)
+		shape.length = options.length;
+	return shape;
+}
+
+static void key_shape(const struct shape *shape)
+{
+	reset_window(shape->length);
+	if (!shape->put)
+		fill(memory + MARGIN, shape->length, tag, 0);
+	if (!shape->key_first)
+		barrier(ep, peer);
+	post_key(tag, MARGIN, shape->length);
+	if (shape->key_first)
+		barrier(ep, peer);
+	barrier(ep, peer);		/* the access has ended */
+	verify_window(shape->length, tag);
+}
+
+static omx_request_t post_shape(const struct shape *shape, struct scatter *s)
+{
+	omx_request_t request;
+	uint32_t buffered;
+
+	if (!s->count)
+		return post_access(shape->put, tag, s->segs[0].ptr, s->length);
+	if (!shape->put) {
+		MUST(omx_igetv_when(ep, s->segs, s->count, peer, tag, FOREVER, NULL, &request));
+		return request;
+	}
+	MUST(omx_iputv_when(ep, s->segs, s->count, peer, tag, FOREVER, NULL, &request));
+	MUST(omx_ibuffered(ep, &request, &buffered));
+	if (buffered)
+		scatter_clear(s);
+	return request;
+}
+
+/* The layout is this side's own matter. */
+static void access_shape(const struct shape *shape, struct random *layout)
+{
+	struct scatter scatter;
+	omx_request_t request;
+
+	scatter_make(&scatter, layout, shape->length);
+	scatter_clear(&scatter);
+	if (shape->put)
+		scatter_fill(&scatter, tag);
+	if (shape->key_first)
+		barrier(ep, peer);
+	request = post_shape(shape, &scatter);
+	if (!shape->key_first)
+		barrier(ep, peer);
+	EQUAL(finish_with(ep, &request, OMX_SUCCESS).xfer_length, shape->length);
+	if (!shape->put)
+		scatter_verify(&scatter, shape->length, tag);
+	scatter_free(&scatter);
+	barrier(ep, peer);
+}
+
+static void drop_events(void)
+{
+	omx_put_event_t event;
+	uint32_t result;
+
+	do
+		MUST(omx_ipoll_put(ep, &event, &result));
+	while (result);
+}
+
+static void random_shapes(void)
+{
+	struct random chance = { options.seed }, layout = { ~options.seed };
+	unsigned int i;
+
+	for (i = 0; i < options.count; i++, tag++) {
+		struct shape shape = draw_shape(&chance);
+
+		if (options.server)
+			key_shape(&shape);
+		else
+			access_shape(&shape, &layout);
+	}
+	drop_events();			/* of puts without segments */
 }
 
 /* ---- many at once ---------------------------------------------------------------------- */
@@ -366,6 +467,7 @@ static void run_side(void)
 	if (options.server)
 		window = export_memory(ep, memory, window_size());
 	both_orders();
+	random_shapes();
 	many_at_once();
 	same_tag(true);
 	same_tag(false);

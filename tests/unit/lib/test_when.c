@@ -98,6 +98,62 @@ static void key_first(void **state)
 	}
 }
 
+/* Of the two halves of `local`, the second one first; NULL: no bytes. */
+static omx_request_t vector_when(struct pair *pair, bool put, uint64_t tag, size_t length)
+{
+	omx_seg_t segs[] = {
+		{ local + length / 2 + 10, length / 2 }, { NULL, 0 }, { local, length / 2 },
+	};
+	omx_request_t request;
+
+	if (put)
+		ok(omx_iputv_when(pair->a, segs, 3, pair->to_b, tag, OMX_TIMEOUT_INFINITE, NULL,
+				  &request));
+	else
+		ok(omx_igetv_when(pair->a, segs, 3, pair->to_b, tag, OMX_TIMEOUT_INFINITE, NULL,
+				  &request));
+	memset(segs, 0xff, sizeof(segs));
+	return request;
+}
+
+static void check_vector(size_t length)
+{
+	size_t half = length / 2;
+
+	assert_memory_equal(memory + 5, local + half + 10, half);
+	assert_memory_equal(memory + 5 + half, local, half);
+}
+
+static void vectors(void **state)
+{
+	struct pair *pair = *state;
+	omx_window_t window = all_memory(pair);
+
+	for (unsigned int i = 0; i < 2 * COUNT(sizes); i++) {
+		size_t length = sizes[i / 2] & ~1ul;
+		omx_request_t request;
+
+		fill(local, length + 10, i);
+		memset(memory, 0, sizeof(memory));
+		if (i % 2)
+			assert_int_equal(post_key(pair, window, i, 5, length), OMX_SUCCESS);
+		request = vector_when(pair, true, i, length);
+		if (!(i % 2))
+			assert_int_equal(post_key(pair, window, i, 5, length), OMX_SUCCESS);
+		check_end(pair, request, length);
+		check_vector(length);
+		assert_int_equal(memory[5 + length], 0);
+
+		memset(local, 0, length + 11);
+		request = vector_when(pair, false, i, length);
+		assert_int_equal(post_key(pair, window, i, 5, length), OMX_SUCCESS);
+		check_end(pair, request, length);
+		check_vector(length);
+		assert_int_equal(local[length / 2], 0);
+		assert_int_equal(local[length + 10], 0);
+	}
+}
+
 static void event(void **state)
 {
 	struct pair *pair = *state;
@@ -138,6 +194,8 @@ static void cancelled(void **state)
 	for (unsigned int i = 0; i < COUNT(sizes); i++) {
 		check_cancel(pair, put_when(pair, 1, sizes[i]));
 		check_cancel(pair, get_when(pair, 1, sizes[i]));
+		check_cancel(pair, vector_when(pair, true, 1, sizes[i]));
+		check_cancel(pair, vector_when(pair, false, 1, sizes[i]));
 	}
 	request = put_when(pair, 1, 8);
 	ok(omx_cancel_notest(pair->a, &request, &result));
@@ -203,6 +261,21 @@ static void bad_window(void **state)
 
 	assert_int_equal(omx_post_key(pair->b, pair->to_a, 1, NULL, 0, 8, NULL, NULL),
 			 OMX_BAD_REQUEST);
+}
+
+static void bad_segments(void **state)
+{
+	struct pair *pair = *state;
+	omx_seg_t many[OMX_MAX_SEGMENTS + 1] = { 0 };
+	omx_request_t request = NULL;
+
+	assert_int_equal(omx_iputv_when(pair->a, many, COUNT(many), pair->to_b, 1, 0, NULL,
+					&request), OMX_SEGMENTS_BAD_COUNT);
+	assert_int_equal(omx_igetv_when(pair->a, many, COUNT(many), pair->to_b, 1, 0, NULL,
+					&request), OMX_SEGMENTS_BAD_COUNT);
+	assert_int_equal(omx_igetv_when(pair->a, NULL, 1, pair->to_b, 1, 0, NULL, &request),
+			 OMX_SEGMENTS_BAD_COUNT);
+	assert_null(request);
 }
 
 /* ---- limits ---------------------------------------------------------------- */
@@ -273,12 +346,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		pair_test(access_first),
 		pair_test(key_first),
+		pair_test(vectors),
 		pair_test(event),
 		pair_test(cancelled),
 		pair_test(too_late_to_cancel),
 		pair_test(timed_out),
 		pair_test(key_too_short),
 		pair_test(bad_window),
+		pair_test(bad_segments),
 		pair_test(too_many),
 		pair_test(shortages),
 		pair_test(channel_dies),
