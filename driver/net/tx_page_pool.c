@@ -5,6 +5,10 @@
  * frame.c builds frames longer than a few hundred bytes on them, and the headers
  * of pull responses, whatever their length; in any context with BH off.  A page is
  * free again when the network has released the skb.
+ *
+ * Pages are used in turn, because the network releases them in turn, too.  Some stay
+ * away for long: a conditional put waits for its key, a packet for its ack, a program
+ * that watches the device for its turn.  Those are skipped, and given up in the end.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -15,6 +19,8 @@
 
 #define POOL_PAGES		128	/* per CPU and size */
 #define POOL_SIZES		2
+/* Few are away for so many rounds only because so many frames are under way. */
+#define SKIPS_MAX		3
 
 /* One page for a frame of 1500 bytes, four for a jumbo frame. */
 static const unsigned int orders[POOL_SIZES] = { 0, 2 };
@@ -25,8 +31,9 @@ static const unsigned int orders[POOL_SIZES] = { 0, 2 };
  */
 struct tx_page_pool {
 	struct page *page[POOL_PAGES];
+	u8 skips[POOL_PAGES];	/* how often it was its turn and it was not free */
 	unsigned int count;
-	unsigned int next;	/* the page that was used longest ago */
+	unsigned int next;	/* the page whose turn it is */
 };
 
 struct tx_page_pools {
@@ -49,6 +56,27 @@ static struct page *new_page(unsigned int order, gfp_t gfp)
 	return alloc_pages(without_waiting(gfp) | __GFP_COMP | __GFP_NOMEMALLOC, order);
 }
 
+/* Puts a new page into the pool if it has room, or gives up the page whose turn it is. */
+static void tx_page_pool_add(struct tx_page_pool *pool, struct page *page)
+{
+	unsigned int i = pool->next;
+
+	if (pool->count < POOL_PAGES) {
+		/* In front of the oldest, which stays the next one to be checked. */
+		pool->skips[pool->count] = pool->skips[i];
+		pool->page[pool->count++] = pool->page[i];
+	} else if (++pool->skips[i] < SKIPS_MAX) {
+		goto next;
+	} else {
+		put_page(pool->page[i]);	/* whoever has it frees it */
+	}
+	get_page(page);
+	pool->page[i] = page;
+	pool->skips[i] = 0;
+next:
+	pool->next = (i + 1) % pool->count;
+}
+
 /* Returns a page with a reference for the caller. */
 static struct page *tx_page_pool_get(struct tx_page_pool *pool, unsigned int order, gfp_t gfp)
 {
@@ -60,13 +88,8 @@ static struct page *tx_page_pool_get(struct tx_page_pool *pool, unsigned int ord
 		return page;
 	}
 	page = new_page(order, gfp);
-	if (page && pool->count < POOL_PAGES) {
-		/* In front of the oldest, which stays the next one to be checked. */
-		pool->page[pool->count++] = pool->page[pool->next];
-		pool->page[pool->next] = page;
-		pool->next = (pool->next + 1) % pool->count;
-		get_page(page);
-	}
+	if (page)
+		tx_page_pool_add(pool, page);
 	return page;
 }
 

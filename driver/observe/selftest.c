@@ -126,6 +126,42 @@ static int test_page_pool(void)
 	return 0;
 }
 
+/* The pool has a reference on its pages. */
+static bool page_is_pooled(void)
+{
+	struct sk_buff *skb = omx_page_pool_skb(9000, GFP_ATOMIC);
+	bool pooled = skb && page_ref_count(virt_to_head_page(skb->head)) > 1;
+
+	kfree_skb(skb);
+	return pooled;
+}
+
+/* Frames that somebody keeps cost a few allocations each, not one for each other frame. */
+static int test_kept_pages(void)
+{
+	enum { POOL = 128, KEPT = 100 };
+	struct sk_buff_head kept;
+	int i, pooled = 0, missing = 0;
+
+	__skb_queue_head_init(&kept);
+	local_bh_disable();	/* the pool of one CPU */
+	for (i = 0; i < KEPT; i++) {
+		struct sk_buff *skb = omx_page_pool_skb(9000, GFP_ATOMIC);
+
+		if (skb)
+			__skb_queue_tail(&kept, skb);
+		else
+			missing++;
+	}
+	for (i = 0; i < 6 * POOL; i++)
+		pooled += page_is_pooled();
+	__skb_queue_purge(&kept);
+	local_bh_enable();
+	CHECK(!missing);
+	CHECK(pooled >= 6 * POOL - 3 * KEPT);
+	return 0;
+}
+
 static int test_table(void)
 {
 	enum { COUNT = 1000 };
@@ -313,8 +349,8 @@ static void lock_order_teach(void)
 int omx_selftest(void)
 {
 	static int (*const tests[])(void) = {
-		test_packets, test_spare, test_page_pool, test_table, test_sequence,
-		test_pull_window, test_noise,
+		test_packets, test_spare, test_page_pool, test_kept_pages, test_table,
+		test_sequence, test_pull_window, test_noise,
 	};
 	unsigned int i;
 	int error;
