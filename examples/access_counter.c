@@ -13,10 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 
-#include <omx.h>
+#include "peer.h"
 
 #define KEY		0x4a5c
 #define PAGES		256u
@@ -30,43 +28,7 @@
 #define TALLY		4
 #define BYE		5
 
-static omx_endpoint_t ep;
 static uint64_t counts[PAGES];
-
-static void check(const char *what, omx_return_t ret)
-{
-	if (ret == OMX_SUCCESS)
-		return;
-	fprintf(stderr, "%s: %s\n", what, omx_strerror(ret));
-	exit(1);
-}
-
-static void finish(omx_request_t *request, omx_status_t *status)
-{
-	omx_status_t unused;
-	uint32_t done;
-
-	status = status ? status : &unused;
-	check("wait", omx_wait(ep, request, status, &done, OMX_TIMEOUT_INFINITE));
-	check("request", status->code);
-	*request = NULL;
-}
-
-static void receive(void *buffer, size_t length, uint64_t match, omx_status_t *status)
-{
-	omx_request_t request;
-
-	check("receive", omx_irecv(ep, buffer, length, match, ~0ull, NULL, &request));
-	finish(&request, status);
-}
-
-static void send(omx_endpoint_addr_t to, void *buffer, size_t length, uint64_t match)
-{
-	omx_request_t request;
-
-	check("send", omx_issend(ep, buffer, length, to, match, NULL, &request));
-	finish(&request, NULL);
-}
 
 /* ---- the owner of the pages ------------------------------------------------------- */
 
@@ -111,38 +73,34 @@ static void print_busiest(void)
 	}
 }
 
-static void serve(int clients)
+static void serve(uint64_t clients)
 {
 	static uint64_t tally[PAGES], sum[PAGES];
-	void *pages = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages = allocate(SIZE);
 	omx_key_t plain, counted;
 	omx_window_t window;
 	omx_status_t status;
-	int i, j;
+	uint64_t i, j;
 
-	if (pages == MAP_FAILED)
-		exit(1);
-	check("open", omx_open_endpoint(0, 0, KEY, NULL, 0, &ep));
+	open_endpoint(0, KEY);
 	plain = export_pages(pages, &window);
 	counted = export_pages(pages, &window);
 	count_accesses_to(window);
 	for (i = 0; i < clients; i++) {
-		receive(NULL, 0, HELLO, &status);
-		send(status.addr, &plain, sizeof(plain), PLAIN);
-		send(status.addr, &counted, sizeof(counted), COUNTED);
+		receive_message(NULL, 0, HELLO, &status);
+		send_message(status.addr, &plain, sizeof(plain), PLAIN);
+		send_message(status.addr, &counted, sizeof(counted), COUNTED);
 	}
 	for (i = 0; i < clients; i++) {
-		receive(tally, sizeof(tally), TALLY, NULL);
-		for (j = 0; j < (int)PAGES; j++)
+		receive_message(tally, sizeof(tally), TALLY, NULL);
+		for (j = 0; j < PAGES; j++)
 			sum[j] += tally[j];
 	}
-	if (memcmp(sum, counts, sizeof(sum))) {
-		fprintf(stderr, "the counts differ from those of the clients\n");
-		exit(1);
-	}
+	if (memcmp(sum, counts, sizeof(sum)))
+		die("the counts differ from those of the clients");
 	print_busiest();
 	for (i = 0; i < clients; i++)
-		receive(NULL, 0, BYE, NULL);
+		receive_message(NULL, 0, BYE, NULL);
 }
 
 /* ---- its clients ------------------------------------------------------------------ */
@@ -181,14 +139,6 @@ static void access_pages(omx_endpoint_addr_t owner, omx_key_t key, uint64_t coun
 	}
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static void run_client(omx_endpoint_addr_t owner, uint64_t count)
 {
 	static uint64_t unused[PAGES], tally[PAGES];
@@ -196,9 +146,9 @@ static void run_client(omx_endpoint_addr_t owner, uint64_t count)
 	double start, without, with;
 	uint32_t done;
 
-	send(owner, NULL, 0, HELLO);
-	receive(&plain, sizeof(plain), PLAIN, NULL);
-	receive(&counted, sizeof(counted), COUNTED, NULL);
+	send_message(owner, NULL, 0, HELLO);
+	receive_message(&plain, sizeof(plain), PLAIN, NULL);
+	receive_message(&counted, sizeof(counted), COUNTED, NULL);
 	/* Once more, so that no page is absent when it is measured. */
 	access_pages(owner, plain, count, unused);
 	start = now();
@@ -209,32 +159,33 @@ static void run_client(omx_endpoint_addr_t owner, uint64_t count)
 	with = now() - start;
 	/* All of them have been counted when this returns. */
 	check("flush", omx_flush_active(ep, owner, &done, OMX_TIMEOUT_INFINITE));
-	send(owner, tally, sizeof(tally), TALLY);
+	send_message(owner, tally, sizeof(tally), TALLY);
 	printf("%.0f accesses/s, %.0f with counting (%+.1f %% time)\n", (double)count / without,
 	       (double)count / with, 100 * (with / without - 1));
-	send(owner, NULL, 0, BYE);
+	send_message(owner, NULL, 0, BYE);
 }
+
+static const char usage[] =
+	"usage: access_counter serve CLIENTS\n"
+	"       access_counter BOARD ACCESSES\n"
+	"\n"
+	"Counts the accesses of peers to each page of a window.  Start the clients on other\n"
+	"nodes, or on the same one; BOARD is where the server is, for instance node1:0.\n";
 
 int main(int argc, char **argv)
 {
 	omx_endpoint_addr_t owner;
-	uint64_t nic;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s serve CLIENTS\n       %s BOARD ACCESSES\n", argv[0],
-			argv[0]);
-		return 2;
-	}
-	check("init", omx_init());
+	begin(argc, argv, usage);
+	if (argc != 3)
+		misused(usage);
 	if (!strcmp(argv[1], "serve")) {
-		serve(atoi(argv[2]));
+		serve(number_in(argv[2], "CLIENTS", 1, 1000));
 	} else {
-		check("open", omx_open_endpoint(0, OMX_ANY_ENDPOINT, KEY, NULL, 0, &ep));
-		check(argv[1], omx_hostname_to_nic_id(argv[1], &nic));
-		check("connect", omx_connect(ep, nic, 0, KEY, 5000, &owner));
-		run_client(owner, strtoull(argv[2], NULL, 10));
+		open_endpoint(OMX_ANY_ENDPOINT, KEY);
+		owner = connect_to(argv[1], 0, KEY);
+		run_client(owner, number_in(argv[2], "ACCESSES", 1, UINT32_MAX));
 	}
-	check("close", omx_close_endpoint(ep));
-	check("finalize", omx_finalize());
+	close_endpoint();
 	return 0;
 }

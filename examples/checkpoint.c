@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <omx.h>
+#include "peer.h"
 
 #define KEY		0x4a5d
 #define PAGES		2048u
@@ -33,46 +33,10 @@
 #define STOP		3
 #define STOPPED		4
 
-static omx_endpoint_t ep;
-
-static void check(const char *what, omx_return_t ret)
-{
-	if (ret == OMX_SUCCESS)
-		return;
-	fprintf(stderr, "%s: %s\n", what, omx_strerror(ret));
-	exit(1);
-}
-
 static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void finish(omx_request_t *request, omx_status_t *status)
-{
-	omx_status_t unused;
-	uint32_t done;
-
-	status = status ? status : &unused;
-	check("wait", omx_wait(ep, request, status, &done, OMX_TIMEOUT_INFINITE));
-	check("request", status->code);
-}
-
-static void receive(void *buffer, size_t length, uint64_t match, omx_status_t *status)
-{
-	omx_request_t request;
-
-	check("receive", omx_irecv(ep, buffer, length, match, ~0ull, NULL, &request));
-	finish(&request, status);
-}
-
-static void send(omx_endpoint_addr_t to, void *buffer, size_t length, uint64_t match)
-{
-	omx_request_t request;
-
-	check("send", omx_issend(ep, buffer, length, to, match, NULL, &request));
-	finish(&request, NULL);
 }
 
 static void pause_ms(long ms)
@@ -176,10 +140,8 @@ static void restore_and_compare(int file)
 
 	if (restored == MAP_FAILED)
 		fail("restore");
-	if (memcmp(restored, window, SIZE)) {
-		fprintf(stderr, "the checkpoint differs from the window\n");
-		exit(1);
-	}
+	if (memcmp(restored, window, SIZE))
+		die("the checkpoint differs from the window");
 	printf("restored\n");
 }
 
@@ -194,22 +156,22 @@ static void serve(const char *name, int checkpoints)
 	window = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (file < 0 || ftruncate(file, (off_t)SIZE) || window == MAP_FAILED)
 		fail(name);
-	check("open", omx_open_endpoint(0, 0, KEY, NULL, 0, &ep));
+	open_endpoint(0, KEY);
 	check("window", omx_window_create(ep, window, SIZE, OMX_WINDOW_RIGHT_PUT |
 					  OMX_WINDOW_RIGHT_ACTIVE, NULL, &exported));
 	check("log", omx_log_create(ep, 4 << 20, &log));
 	check("pages", omx_window_activate(ep, exported, 0, SIZE, OMX_ACTIVE_W | OMX_ACTIVE_WL |
 					   OMX_ACTIVE_E, log));
 	check("key", omx_window_key(ep, exported, &key));
-	receive(NULL, 0, HELLO, &status);
-	send(status.addr, &key, sizeof(key), WINDOW);
+	receive_message(NULL, 0, HELLO, &status);
+	send_message(status.addr, &key, sizeof(key), WINDOW);
 	for (i = 1; i <= checkpoints; i++) {
 		pause_ms(50);
 		write_some_pages();
 		take_checkpoint(file, log, i);
 	}
-	send(status.addr, NULL, 0, STOP);
-	receive(NULL, 0, STOPPED, NULL);
+	send_message(status.addr, NULL, 0, STOP);
+	receive_message(NULL, 0, STOPPED, NULL);
 	take_checkpoint(file, log, i);
 	restore_and_compare(file);
 }
@@ -223,8 +185,8 @@ static void run_client(omx_endpoint_addr_t owner)
 	omx_status_t status;
 	omx_key_t key;
 
-	send(owner, NULL, 0, HELLO);
-	receive(&key, sizeof(key), WINDOW, NULL);
+	send_message(owner, NULL, 0, HELLO);
+	receive_message(&key, sizeof(key), WINDOW, NULL);
 	check("receive", omx_irecv(ep, NULL, 0, STOP, ~0ull, NULL, &stop));
 	while (!stopped) {
 		uint64_t value = (uint64_t)rand();
@@ -236,29 +198,30 @@ static void run_client(omx_endpoint_addr_t owner)
 		pause_ms(1);
 		check("test", omx_test(ep, &stop, &status, &stopped));
 	}
-	send(owner, NULL, 0, STOPPED);
+	send_message(owner, NULL, 0, STOPPED);
 }
+
+static const char usage[] =
+	"usage: checkpoint serve FILE CHECKPOINTS\n"
+	"       checkpoint BOARD\n"
+	"\n"
+	"Saves the pages of a window that have changed.  Start the client on another node, or\n"
+	"on the same one; BOARD is where the server is, for instance node1:0.\n";
 
 int main(int argc, char **argv)
 {
 	omx_endpoint_addr_t owner;
-	uint64_t nic;
 
-	if (argc != 2 && (argc != 4 || strcmp(argv[1], "serve"))) {
-		fprintf(stderr, "usage: %s serve FILE CHECKPOINTS\n       %s BOARD\n", argv[0],
-			argv[0]);
-		return 2;
-	}
-	check("init", omx_init());
-	if (argc == 4) {
-		serve(argv[2], atoi(argv[3]));
-	} else {
-		check("open", omx_open_endpoint(0, OMX_ANY_ENDPOINT, KEY, NULL, 0, &ep));
-		check(argv[1], omx_hostname_to_nic_id(argv[1], &nic));
-		check("connect", omx_connect(ep, nic, 0, KEY, 5000, &owner));
+	begin(argc, argv, usage);
+	if (argc == 4 && !strcmp(argv[1], "serve")) {
+		serve(argv[2], (int)number_in(argv[3], "CHECKPOINTS", 1, 100000));
+	} else if (argc == 2) {
+		open_endpoint(OMX_ANY_ENDPOINT, KEY);
+		owner = connect_to(argv[1], 0, KEY);
 		run_client(owner);
+	} else {
+		misused(usage);
 	}
-	check("close", omx_close_endpoint(ep));
-	check("finalize", omx_finalize());
+	close_endpoint();
 	return 0;
 }

@@ -17,13 +17,12 @@
  * Each client looks up all that it has inserted, deletes a tenth of it, and prints how
  * many inserts it made per second.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 
-#include <omx.h>
+#include "peer.h"
 
 #define KEY		0x4a5b
 #define BUCKETS		(1u << 20)
@@ -49,44 +48,9 @@ struct volume {
 	uint8_t deletes[4096];		/* active: elements put here are deleted */
 };
 
-static omx_endpoint_t ep;
 static struct volume *volume;		/* the owner's */
 static omx_endpoint_addr_t owner;	/* a client's */
 static omx_key_t key;
-
-static void check(const char *what, omx_return_t ret)
-{
-	if (ret == OMX_SUCCESS)
-		return;
-	fprintf(stderr, "%s: %s\n", what, omx_strerror(ret));
-	exit(1);
-}
-
-static void finish(omx_request_t request, omx_status_t *status)
-{
-	omx_status_t unused;
-	uint32_t done;
-
-	status = status ? status : &unused;
-	check("wait", omx_wait(ep, &request, status, &done, OMX_TIMEOUT_INFINITE));
-	check("request", status->code);
-}
-
-static void receive(void *buffer, size_t length, uint64_t match, omx_status_t *status)
-{
-	omx_request_t request;
-
-	check("receive", omx_irecv(ep, buffer, length, match, ~0ull, NULL, &request));
-	finish(request, status);
-}
-
-static void send(omx_endpoint_addr_t to, void *buffer, size_t length, uint64_t match)
-{
-	omx_request_t request;
-
-	check("send", omx_issend(ep, buffer, length, to, match, NULL, &request));
-	finish(request, NULL);
-}
 
 /* ---- the owner's own changes ------------------------------------------------------ */
 
@@ -98,10 +62,8 @@ static void insert_here(uint64_t element)
 		bucket->element = element;
 		return;
 	}
-	if (volume->free == HEAP) {
-		fprintf(stderr, "the heap is full\n");
-		exit(1);
-	}
+	if (volume->free == HEAP)
+		die("the heap is full");
 	cell = &volume->heap[volume->free++];
 	*cell = (struct cell){ element, bucket->next };
 	bucket->next = volume->free;
@@ -137,7 +99,7 @@ static uint64_t atomic(omx_atomic_t operation, uint64_t offset, uint64_t operand
 
 	check("atomic", omx_iatomic(ep, operation, 8, owner, key, offset, operand, compare,
 				    &before, NULL, &request));
-	finish(request, NULL);
+	finish(&request, NULL);
 	return before;
 }
 
@@ -151,7 +113,7 @@ static int lookup(uint64_t element, uint64_t *offset)
 
 		check("get", omx_iget(ep, &cell, sizeof(cell), owner, key, *offset, NULL,
 				      &request));
-		finish(request, NULL);
+		finish(&request, NULL);
 		if (cell.element == element)
 			return 1;
 		if (!cell.next)
@@ -220,14 +182,12 @@ static void rma_insert(uint64_t *element)
 	if (!atomic(OMX_ATOMIC_COMPARE_SWAP, bucket, *element, 0))
 		return;
 	cell = atomic(OMX_ATOMIC_ADD, offsetof(struct volume, free), 1, 0) + 1;
-	if (cell > HEAP) {
-		fprintf(stderr, "the heap is full\n");
-		exit(1);
-	}
+	if (cell > HEAP)
+		die("the heap is full");
 	content.next = atomic(OMX_ATOMIC_SWAP, bucket + offsetof(struct cell, next), cell, 0);
 	check("put", omx_iput(ep, &content, sizeof(content), owner, key, heap_offset(cell), NULL,
 			      &request));
-	finish(request, NULL);
+	finish(&request, NULL);
 }
 
 static void rma_delete(uint64_t *element)
@@ -240,24 +200,47 @@ static void rma_delete(uint64_t *element)
 
 /* ---- version message -------------------------------------------------------------- */
 
-static void message_serve(int clients)
-{
-	while (clients) {
-		omx_request_t request;
-		omx_status_t status;
-		uint64_t element = 0;
-		uint32_t done = 0;
+static struct incoming {
+	omx_request_t request;
+	uint64_t element;
+} incoming[64];				/* in the order in which messages are received */
 
-		check("receive", omx_irecv(ep, &element, sizeof(element), 0, 0, NULL, &request));
-		while (!done)
-			check("test", omx_test(ep, &request, &status, &done));
-		check("message", status.code);
+static void message_expect(struct incoming *next)
+{
+	check("receive", omx_irecv(ep, &next->element, sizeof(next->element), 0, 0, NULL,
+				   &next->request));
+}
+
+static void message_poll(struct incoming *next, omx_status_t *status)
+{
+	uint32_t done;
+
+	for (;;) {
+		check("test", omx_test(ep, &next->request, status, &done));
+		if (done)
+			break;
+		sched_yield();		/* a client may need this processor */
+	}
+	check("message", status->code);
+}
+
+static void message_serve(uint64_t clients)
+{
+	const size_t count = sizeof(incoming) / sizeof(incoming[0]);
+	omx_status_t status;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		message_expect(&incoming[i]);
+	for (i = 0; clients; i = (i + 1) % count) {
+		message_poll(&incoming[i], &status);
 		if (status.match_info == INSERT)
-			insert_here(element);
+			insert_here(incoming[i].element);
 		else if (status.match_info == DELETE)
-			delete_here(element);
+			delete_here(incoming[i].element);
 		else
 			clients--;
+		message_expect(&incoming[i]);
 	}
 }
 
@@ -284,7 +267,7 @@ static void message_flush(void)
 {
 	uint64_t nothing = UINT64_MAX;		/* no element */
 
-	send(owner, &nothing, sizeof(nothing), DELETE);
+	send_message(owner, &nothing, sizeof(nothing), DELETE);
 }
 
 /* ---- all versions ----------------------------------------------------------------- */
@@ -292,7 +275,7 @@ static void message_flush(void)
 static const struct version {
 	const char *name;
 	void (*prepare)(omx_window_t window);
-	void (*serve)(int clients);
+	void (*serve)(uint64_t clients);
 	void (*insert)(uint64_t *element);
 	void (*delete)(uint64_t *element);
 	void (*flush)(void);
@@ -309,11 +292,10 @@ static const struct version *find_version(const char *name)
 	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (!strcmp(versions[i].name, name))
 			return &versions[i];
-	fprintf(stderr, "there is no version %s\n", name);
-	exit(2);
+	die("there is no version '%s'", name);
 }
 
-static void serve(const struct version *version, int clients)
+static void serve(const struct version *version, uint64_t clients)
 {
 	uint32_t rights = OMX_WINDOW_RIGHT_GET | OMX_WINDOW_RIGHT_PUT | OMX_WINDOW_RIGHT_ATOMIC |
 			  OMX_WINDOW_RIGHT_ACTIVE;
@@ -321,33 +303,22 @@ static void serve(const struct version *version, int clients)
 	omx_status_t status;
 	uint64_t i;
 
-	volume = mmap(NULL, sizeof(*volume), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
-	if (volume == MAP_FAILED)
-		exit(1);
-	check("open", omx_open_endpoint(0, 0, KEY, NULL, 0, &ep));
+	volume = allocate(sizeof(*volume));
+	open_endpoint(0, KEY);
 	check("window", omx_window_create(ep, volume, sizeof(*volume), rights, NULL, &window));
 	check("key", omx_window_key(ep, window, &key));
 	if (version->prepare)
 		version->prepare(window);
-	for (i = 0; i < (uint64_t)clients; i++) {
-		receive(NULL, 0, HELLO, &status);
-		send(status.addr, &i, sizeof(i), HELLO);
-		send(status.addr, &key, sizeof(key), WINDOW);
+	for (i = 0; i < clients; i++) {
+		receive_message(NULL, 0, HELLO, &status);
+		send_message(status.addr, &i, sizeof(i), HELLO);
+		send_message(status.addr, &key, sizeof(key), WINDOW);
 	}
 	if (version->serve)
 		version->serve(clients);
 	else
-		for (i = 0; i < (uint64_t)clients; i++)
-			receive(NULL, 0, BYE, NULL);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+		for (i = 0; i < clients; i++)
+			receive_message(NULL, 0, BYE, NULL);
 }
 
 /* Client n's element i: with the given chance in a bucket that it has used before. */
@@ -369,9 +340,8 @@ static void expect(uint64_t element, int there)
 
 	if (lookup(element, &offset) == there)
 		return;
-	fprintf(stderr, "element %#llx is %s\n", (unsigned long long)element,
-		there ? "not there" : "still there");
-	exit(1);
+	die("element %#llx is %s", (unsigned long long)element,
+	    there ? "not there" : "still there");
 }
 
 static void run_client(const struct version *version, unsigned int percent, uint64_t count)
@@ -379,9 +349,9 @@ static void run_client(const struct version *version, unsigned int percent, uint
 	uint64_t *elements = calloc(count + 1, sizeof(*elements)), buckets = 0, i, n;
 	double start, seconds;
 
-	send(owner, NULL, 0, HELLO);
-	receive(&n, sizeof(n), HELLO, NULL);
-	receive(&key, sizeof(key), WINDOW, NULL);
+	send_message(owner, NULL, 0, HELLO);
+	receive_message(&n, sizeof(n), HELLO, NULL);
+	receive_message(&key, sizeof(key), WINDOW, NULL);
 	for (i = 0; i < count; i++)
 		elements[i] = make_element(n, i, percent, &buckets);
 	start = now();
@@ -400,31 +370,32 @@ static void run_client(const struct version *version, unsigned int percent, uint
 		expect(elements[i], i % 10 != 0);
 	printf("%s, %u %% collisions: %.0f inserts/s\n", version->name, percent,
 	       (double)count / seconds);
-	send(owner, NULL, 0, BYE);
+	send_message(owner, NULL, 0, BYE);
 	free(elements);
 }
 
+static const char usage[] =
+	"usage: hash_table serve VERSION CLIENTS\n"
+	"       hash_table BOARD VERSION COLLISIONS-PERCENT INSERTS\n"
+	"\n"
+	"Inserts elements into a table of another process.  VERSION is active, rma or message.\n"
+	"Start the clients on other nodes, or on the same one; BOARD is where the server is,\n"
+	"for instance node1:0.\n";
+
 int main(int argc, char **argv)
 {
-	int is_server = argc == 4 && !strcmp(argv[1], "serve");
-	uint64_t nic;
-
-	if (!is_server && argc != 5) {
-		fprintf(stderr, "usage: %s serve VERSION CLIENTS\n"
-			"       %s BOARD VERSION COLLISIONS-PERCENT INSERTS\n", argv[0], argv[0]);
-		return 2;
-	}
-	check("init", omx_init());
-	if (is_server) {
-		serve(find_version(argv[2]), atoi(argv[3]));
+	begin(argc, argv, usage);
+	if (argc == 4 && !strcmp(argv[1], "serve")) {
+		serve(find_version(argv[2]), number_in(argv[3], "CLIENTS", 1, 16));
+	} else if (argc == 5) {
+		open_endpoint(OMX_ANY_ENDPOINT, KEY);
+		owner = connect_to(argv[1], 0, KEY);
+		run_client(find_version(argv[2]),
+			   (unsigned int)number_in(argv[3], "COLLISIONS-PERCENT", 0, 100),
+			   number_in(argv[4], "INSERTS", 1, BUCKETS / 16));
 	} else {
-		check("open", omx_open_endpoint(0, OMX_ANY_ENDPOINT, KEY, NULL, 0, &ep));
-		check(argv[1], omx_hostname_to_nic_id(argv[1], &nic));
-		check("connect", omx_connect(ep, nic, 0, KEY, 5000, &owner));
-		run_client(find_version(argv[2]), (unsigned int)atoi(argv[3]),
-			   strtoull(argv[4], NULL, 10));
+		misused(usage);
 	}
-	check("close", omx_close_endpoint(ep));
-	check("finalize", omx_finalize());
+	close_endpoint();
 	return 0;
 }

@@ -112,7 +112,7 @@ install_user() {
 
 # newer_than STAMP: a file that may have to be installed, built or not.
 newer_than() {
-	find "$build/user" "$top"/{contract,libomx,mpi-glue,tools,docs,tests} \
+	find "$build/user" "$top"/{contract,libomx,mpi-glue,tools,examples,docs,tests} \
 		\( -path "$top/tests/vm" -o -path "$build/user/installed*" \) -prune -o \
 		-type f ! -name '*.log' ! -name '*.trs' -newer "$1" -print -quit
 }
