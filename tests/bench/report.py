@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 
+import active
 import memory
 import mpi
 import onesided
@@ -53,7 +54,7 @@ RENAMED = {"pull frame asked for again": "pull frame requested again"}
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
     run = {"results": [], "frames": [], "memory": [], "onesided": [],
-           "mpi": []}
+           "active": [], "mpi": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -447,6 +448,8 @@ def compare(path, run, after):
                                       TOLERANCE[after.clock])
     worse_ones += onesided.list_changes(earlier.get("onesided", []), run["onesided"],
                                         TOLERANCE[after.clock])
+    worse_ones += active.list_changes(earlier.get("active", []), run["active"],
+                                      TOLERANCE[after.clock])
     worse_ones += mpi.list_changes(earlier.get("mpi", []), run["mpi"], TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
@@ -468,6 +471,8 @@ def report(run, arguments):
         memory.report(run["memory"])
     if run["onesided"]:
         onesided.report(run["onesided"])
+    if run["active"]:
+        active.report(run["active"])
     if run["mpi"]:
         mpi.report(run["mpi"], run["guest"]["processors"])
     worse = arguments.against and compare(arguments.against, run, figures)
