@@ -152,6 +152,16 @@ measure_memory_at_rate() {
 	both tc qdisc del dev eth0 root
 }
 
+# Long messages beside conditional writes of the same bytes.
+measure_rendezvous() {
+	local mtu
+	for mtu in 1500 9000; do
+		echo "bench: one-sided, rendezvous, MTU $mtu" >&2
+		set_mtu "$mtu"
+		run_peers when_rendezvous batch --mtu "$mtu" || die "rendezvous failed at MTU $mtu"
+	done
+}
+
 # Messages of omx and TCP, accesses of omx, and what rxe does: at one place, so that
 # one can be divided by the other.
 measure_onesided() {
@@ -169,6 +179,7 @@ measure_onesided() {
 		run_peers onesided batch || die "one-sided failed"
 		echo "bench: one-sided, conditional writes" >&2
 		run_peers when batch || die "conditional writes failed"
+		measure_rendezvous
 		[ "${LAB_VIRTUAL_TIME:-no}" = yes ] && [ "$round" = 0 ] || continue
 		echo "bench: one-sided, rxe" >&2
 		status=0
