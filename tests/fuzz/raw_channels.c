@@ -18,105 +18,43 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <getopt.h>
-#include <net/ethernet.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-
-/* wire.h is written for the kernel */
-#define __packed	__attribute__((packed))
-#include "omx_wire.h"
 
 #include "check.h"
 #include "clock.h"
 #include "ethernet.h"
+#include "raw_host.h"
 
 #define KEY		0x1234
 #define WINDOW		64
 #define ENDPOINTS	200
 #define FRAGMENTS	30000
 #define PAYLOAD_MAX	8944
-#define TRIES		20	/* connects, 0.1 s each */
 #define QUESTION	1	/* of life_hosts */
 #define CLOSED		2	/* status */
 
-struct frame {
-	struct ether_header eth;
-	struct omx_wire_head head;
-	union {
-		struct omx_wire_connect connect;
-		struct omx_wire_connect_response reply;
-		struct omx_wire_eager eager;
-		struct omx_wire_nack nack;
-		uint8_t bytes[sizeof(struct omx_wire_eager) + PAYLOAD_MAX];
-	};
-} __packed;
-
-static int fd;
-static struct frame frame;
-static uint16_t endpoint;
-static uint32_t session, first_session;
+static struct raw_host host;
+static uint32_t first_session;
 
 static void open_channels_socket(const char *interface)
 {
-	struct timeval timeout = { .tv_usec = 100000 };
 	int room = 128 << 20;	/* frames that the receiver keeps can count here */
 
-	fd = ethernet_open(interface, OMX_ETHERTYPE_DEFAULT);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
+	raw_host_open(&host, interface);
+	if (setsockopt(host.fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
 		die("SO_SNDBUFFORCE");
-	ethernet_own_mac(interface, frame.eth.ether_shost);
-}
-
-static void send_frame(uint8_t type, uint16_t from, uint32_t from_session, unsigned int body)
-{
-	unsigned int length = sizeof(frame.head) + body;
-
-	frame.eth.ether_type = htons(OMX_ETHERTYPE_DEFAULT);
-	frame.head = (struct omx_wire_head){
-		.version = OMX_WIRE_VERSION,
-		.type = type,
-		.length = htons(length),
-		.dst_endpoint = htons(endpoint),
-		.src_endpoint = htons(from),
-		.dst_session = type == OMX_WIRE_CONNECT ? 0 : htonl(session),
-		.src_session = htonl(from_session),
-	};
-	if (send(fd, &frame, sizeof(frame.eth) + length, 0) < 0)
-		die("send");
-}
-
-/* Learns the session of the endpoint. */
-static void connect_to_endpoint(void)
-{
-	struct frame answer;
-	int tries;
-
-	for (tries = 0; tries < TRIES; tries++) {
-		frame.connect = (struct omx_wire_connect){ htonl(KEY), htonl(first_session) };
-		send_frame(OMX_WIRE_CONNECT, 0, first_session, sizeof(frame.connect));
-		while (recv(fd, &answer, sizeof(answer), 0) > 0) {
-			if (answer.head.type != OMX_WIRE_CONNECT_RESPONSE ||
-			    answer.reply.cookie != htonl(first_session) || answer.reply.status)
-				continue;
-			session = ntohl(answer.head.src_session);
-			return;
-		}
-	}
-	CHECK(false, "nobody answers");
 }
 
 static void send_fragment(uint16_t from, uint32_t from_session, uint32_t seq,
 			  unsigned int payload, uint32_t offset, uint32_t length)
 {
-	frame.eager = (struct omx_wire_eager){
+	host.frame.eager = (struct omx_wire_eager){
 		.sequence = {
 			.flow = htons(1),
 			.seq = htonl(seq),
@@ -125,7 +63,7 @@ static void send_fragment(uint16_t from, uint32_t from_session, uint32_t seq,
 		.msg_length = htonl(length),
 		.offset = htonl(offset),
 	};
-	send_frame(OMX_WIRE_EAGER, from, from_session, sizeof(frame.eager) + payload);
+	raw_host_send(&host, OMX_WIRE_EAGER, from, from_session, sizeof(host.frame.eager) + payload);
 }
 
 static void send_eager(uint16_t from, uint32_t from_session, uint32_t seq, unsigned int payload)
@@ -172,7 +110,7 @@ static void begin_sessions(unsigned int count)
 
 static void ask_server(uint16_t flow)
 {
-	frame.eager = (struct omx_wire_eager){
+	host.frame.eager = (struct omx_wire_eager){
 		.sequence = {
 			.flow = htons(flow),
 			.seq = htonl(1),
@@ -181,27 +119,25 @@ static void ask_server(uint16_t flow)
 		.match_info = htobe64(QUESTION),
 		.msg_length = htonl(1),
 	};
-	send_frame(OMX_WIRE_EAGER, ENDPOINTS, first_session, sizeof(frame.eager) + 1);
+	raw_host_send(&host, OMX_WIRE_EAGER, ENDPOINTS, first_session, sizeof(host.frame.eager) + 1);
 }
 
 static void say_closed(void)
 {
-	frame.nack = (struct omx_wire_nack){ .status = CLOSED };
-	send_frame(OMX_WIRE_NACK, ENDPOINTS, first_session, sizeof(frame.nack));
+	host.frame.nack = (struct omx_wire_nack){ .status = CLOSED };
+	raw_host_send(&host, OMX_WIRE_NACK, ENDPOINTS, first_session, sizeof(host.frame.nack));
 }
 
 /* Counts how often the server announces its synchronous answer in this time. */
 static unsigned int count_answers(unsigned int tenths)
 {
 	double end = now() + tenths * 0.1;
-	struct frame answer;
+	struct raw_frame answer;
 	unsigned int n = 0;
 
 	do {
-		if (recv(fd, &answer, sizeof(answer), 0) > 0 &&
-		    answer.head.type == OMX_WIRE_RNDV &&
-		    answer.head.dst_session == htonl(first_session))
-			n++;
+		n += raw_host_receive(&host, first_session, &answer) &&
+		     answer.head.type == OMX_WIRE_RNDV;
 	} while (now() < end);
 	return n;
 }
@@ -237,8 +173,8 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 't': ethernet_parse_mac(optarg, frame.eth.ether_dhost); break;
-		case 'e': endpoint = atoi(optarg); break;
+		case 't': ethernet_parse_mac(optarg, host.frame.eth.ether_dhost); break;
+		case 'e': host.endpoint = atoi(optarg); break;
 		case 'm': mode = optarg; break;
 		case 'n': count = atoi(optarg); break;
 		default: exit(2);
@@ -246,7 +182,7 @@ int main(int argc, char **argv)
 	}
 	first_session = (uint32_t)time(NULL) * 2654435761u | 1;
 	open_channels_socket("eth0");
-	connect_to_endpoint();
+	raw_host_connect(&host, KEY, 0, first_session);
 	if (!strcmp(mode, "ahead"))
 		begin_ahead(count);
 	else if (!strcmp(mode, "fragments"))

@@ -8,19 +8,12 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <getopt.h>
-#include <net/ethernet.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
-
-/* wire.h is written for the kernel */
-#define __packed	__attribute__((packed))
-#include "omx_wire.h"
 
 #include "omx_abi.h"
 
@@ -28,6 +21,7 @@
 #include "clock.h"
 #include "contents.h"
 #include "ethernet.h"
+#include "raw_host.h"
 
 #define ENDPOINT_KEY	0x1234
 #define SIZE		(64 * 4096ull)	/* of the windows */
@@ -39,27 +33,9 @@
 
 enum { ALL, OTHERS, GET_ONLY, WINDOWS };
 
-struct frame {
-	struct ether_header eth;
-	struct omx_wire_head head;
-	union {
-		struct omx_wire_connect connect;
-		struct omx_wire_connect_response reply;
-		struct omx_wire_sequence sequence;
-		struct omx_wire_notify notify;
-		struct omx_wire_put put;
-		struct omx_wire_put_rndv put_rndv;
-		struct omx_wire_get get;
-		struct omx_wire_atomic atomic;
-		struct omx_wire_access_response response;
-		uint8_t bytes[sizeof(struct omx_wire_put) + PAYLOAD_MAX];
-	};
-} __packed;
-
-static int fd;
-static struct frame frame, answer;
-static uint16_t endpoint;
-static uint32_t session, own_session;
+static struct raw_host host;
+static struct raw_frame answer;
+static uint32_t own_session;
 static uint32_t next_seq = 1, acked;
 static uint16_t acked_flow;
 static uint32_t next_access = 1;
@@ -67,43 +43,16 @@ static struct omx_wire_key keys[WINDOWS];
 
 /* ---- frames ---------------------------------------------------------------------- */
 
-static void open_socket(const char *interface)
-{
-	struct timeval timeout = { .tv_usec = 100000 };
-
-	fd = ethernet_open(interface, OMX_ETHERTYPE_DEFAULT);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	ethernet_own_mac(interface, frame.eth.ether_shost);
-}
-
-static void send_frame(uint8_t type, unsigned int body)
-{
-	unsigned int length = sizeof(frame.head) + body;
-
-	frame.eth.ether_type = htons(OMX_ETHERTYPE_DEFAULT);
-	frame.head = (struct omx_wire_head){
-		.version = OMX_WIRE_VERSION,
-		.type = type,
-		.length = htons(length),
-		.dst_endpoint = htons(endpoint),
-		.src_endpoint = htons(OWN_ENDPOINT),
-		.dst_session = type == OMX_WIRE_CONNECT ? 0 : htonl(session),
-		.src_session = htonl(own_session),
-	};
-	if (send(fd, &frame, sizeof(frame.eth) + length, 0) < 0)
-		die("send");
-}
-
 static void send_sequenced(uint8_t type, unsigned int body)
 {
-	frame.sequence = (struct omx_wire_sequence){
+	host.frame.sequence = (struct omx_wire_sequence){
 		.flow = htons(1),
 		.ack_flow = htons(acked_flow),
 		.seq = htonl(next_seq),
 		.ack = htonl(acked),
 		.window = htons(64),
 	};
-	send_frame(type, body);
+	raw_host_send(&host, type, OWN_ENDPOINT, own_session, body);
 }
 
 static bool is_sequenced(uint8_t type)
@@ -115,10 +64,7 @@ static bool is_sequenced(uint8_t type)
 /* A new frame for this session, in answer.  Frames that are repeated are no new ones. */
 static bool receive_frame(void)
 {
-	ssize_t length = recv(fd, &answer, sizeof(answer), 0);
-
-	if (length < (ssize_t)(sizeof(answer.eth) + sizeof(answer.head)) ||
-	    answer.head.dst_session != htonl(own_session))
+	if (!raw_host_receive(&host, own_session, &answer))
 		return false;
 	if (!is_sequenced(answer.head.type))
 		return true;
@@ -129,31 +75,12 @@ static bool receive_frame(void)
 	return true;
 }
 
-static void connect_to_endpoint(void)
-{
-	double end = now() + 5;
-
-	while (now() < end) {
-		frame.connect = (struct omx_wire_connect){ htonl(ENDPOINT_KEY),
-							   htonl(own_session) };
-		send_frame(OMX_WIRE_CONNECT, sizeof(frame.connect));
-		while (recv(fd, &answer, sizeof(answer), 0) > 0) {
-			if (answer.head.type != OMX_WIRE_CONNECT_RESPONSE ||
-			    answer.reply.cookie != htonl(own_session) || answer.reply.status)
-				continue;
-			session = ntohl(answer.head.src_session);
-			return;
-		}
-	}
-	CHECK(false, "nobody answers");
-}
-
 /* ---- accesses ----------------------------------------------------------------------- */
 
 static void *clear_body(void)
 {
-	memset(frame.bytes, 0, sizeof(frame.bytes));
-	return frame.bytes;
+	memset(host.frame.bytes, 0, sizeof(host.frame.bytes));
+	return host.frame.bytes;
 }
 
 static void make_put(const struct omx_wire_key *key, uint64_t offset, unsigned int payload)
@@ -310,21 +237,21 @@ static void leave_range(void)
 static void break_frames(void)
 {
 	make_put(&keys[ALL], 0, 100);
-	frame.put.length = htonl(99);
-	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	host.frame.put.length = htonl(99);
+	send_invalid(OMX_WIRE_PUT, sizeof(host.frame.put) + 100);
 	make_put(&keys[ALL], -8ull, 100);
-	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	send_invalid(OMX_WIRE_PUT, sizeof(host.frame.put) + 100);
 	make_put(&keys[ALL], 0, 100);
-	frame.put.length = htonl(1 << 30);
-	send_invalid(OMX_WIRE_PUT, sizeof(frame.put) + 100);
+	host.frame.put.length = htonl(1 << 30);
+	send_invalid(OMX_WIRE_PUT, sizeof(host.frame.put) + 100);
 	make_get(&keys[ALL], 0, 4097, 0);
-	send_invalid(OMX_WIRE_GET, sizeof(frame.get));
+	send_invalid(OMX_WIRE_GET, sizeof(host.frame.get));
 	make_get(&keys[ALL], 0, 8, 0);
-	send_invalid(OMX_WIRE_GET, sizeof(frame.get) + 1);
+	send_invalid(OMX_WIRE_GET, sizeof(host.frame.get) + 1);
 	make_atomic(&keys[ALL], 0, OMX_WIRE_OPERATIONS, 8);
-	send_invalid(OMX_WIRE_ATOMIC, sizeof(frame.atomic));
+	send_invalid(OMX_WIRE_ATOMIC, sizeof(host.frame.atomic));
 	make_atomic(&keys[ALL], 0, OMX_WIRE_SWAP, 3);
-	send_invalid(OMX_WIRE_ATOMIC, sizeof(frame.atomic));
+	send_invalid(OMX_WIRE_ATOMIC, sizeof(host.frame.atomic));
 }
 
 /* An answer to what nobody asked. */
@@ -344,8 +271,8 @@ static void access_rightly(void)
 
 	make_put(&keys[ALL], 4096, PAYLOAD_MAX);
 	fill(bytes, PAYLOAD_MAX, INITIAL, 4096);
-	memcpy(&frame.put + 1, bytes, PAYLOAD_MAX);
-	expect_status(OMX_WIRE_PUT, sizeof(frame.put) + PAYLOAD_MAX, OMX_STATUS_OK, "a put");
+	memcpy(&host.frame.put + 1, bytes, PAYLOAD_MAX);
+	expect_status(OMX_WIRE_PUT, sizeof(host.frame.put) + PAYLOAD_MAX, OMX_STATUS_OK, "a put");
 	get_with_status(&keys[GET_ONLY], 8, GET_LENGTH, 0, OMX_STATUS_OK, "a get");
 	EQUAL(ntohs(answer.head.length),
 	      sizeof(answer.head) + sizeof(answer.response) + GET_LENGTH);
@@ -357,7 +284,7 @@ static void begin_transfers(void)
 {
 	get_with_status(&keys[ALL], 0, SIZE, OMX_GET_ANNOUNCE, OMX_STATUS_OK, "a long get");
 	make_put_rndv(&keys[ALL], 0, SIZE);
-	send_sequenced(OMX_WIRE_PUT_RNDV, sizeof(frame.put_rndv));
+	send_sequenced(OMX_WIRE_PUT_RNDV, sizeof(host.frame.put_rndv));
 	next_seq++;
 	while (!receive_frame() || answer.head.type != OMX_WIRE_PULL_REQUEST)
 		;
@@ -387,8 +314,8 @@ static void read_arguments(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 't': ethernet_parse_mac(optarg, frame.eth.ether_dhost); break;
-		case 'e': endpoint = atoi(optarg); break;
+		case 't': ethernet_parse_mac(optarg, host.frame.eth.ether_dhost); break;
+		case 'e': host.endpoint = atoi(optarg); break;
 		case 'k': parse_keys(optarg); break;
 		default: exit(2);
 		}
@@ -399,8 +326,8 @@ int main(int argc, char **argv)
 {
 	read_arguments(argc, argv);
 	own_session = (uint32_t)time(NULL) * 2654435761u | 1;
-	open_socket("eth0");
-	connect_to_endpoint();
+	raw_host_open(&host, "eth0");
+	raw_host_connect(&host, ENDPOINT_KEY, OWN_ENDPOINT, own_session);
 	access_rightly();
 	forge_keys();
 	exceed_rights();
