@@ -10,12 +10,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "accesses.h"
-#include "omx_abi.h"
+#include "raw_log.h"
 
 #define PAGE_SIZE	OMX_ACTIVE_PAGE_SIZE
 #define PAGES		16
@@ -255,43 +252,17 @@ static void check_changes(void)
 
 /* ---- a hostile consumer ------------------------------------------------------------------- */
 
-struct ring {
-	struct omx_ioc_log ioc;
-	const struct omx_log_kernel *kernel;
-	struct omx_log_user *user;
-	size_t length;
-	int fd;
-};
-
-static void open_ring(struct ring *ring)
+static void check_mappings(const struct raw_log *log)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	MUST(omx_get_endpoint_fd(ep, &ring->fd));
-	ring->ioc = (struct omx_ioc_log){ .slots = 1024 };
-	CHECK(!ioctl(ring->fd, OMX_IOC_LOG_CREATE, &ring->ioc));
-	ring->length = page + 1024 * OMX_SLOT_SIZE;
-	CHECK(mmap(NULL, ring->length, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
-		   ring->ioc.ring) == MAP_FAILED);
-	CHECK(mmap(NULL, ring->length + page, PROT_READ, MAP_SHARED, ring->fd,
-		   ring->ioc.ring) == MAP_FAILED);
-	ring->kernel = mmap(NULL, ring->length, PROT_READ, MAP_SHARED, ring->fd, ring->ioc.ring);
-	ring->user = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, ring->ioc.user);
-	CHECK(ring->kernel != MAP_FAILED && ring->user != MAP_FAILED);
-	CHECK(mprotect((void *)ring->kernel, ring->length, PROT_READ | PROT_WRITE));
-}
-
-static void activate_raw(const struct ring *ring, const struct remote *remote)
-{
-	const uint8_t *bytes = (const void *)&remote->key;
-	struct omx_ioc_activate ioc = { .length = SIZE, .flags = ACTIVE, .log = ring->ioc.log };
-
-	ioc.window = (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
-	CHECK(!ioctl(ring->fd, OMX_IOC_ACTIVATE, &ioc));
+	CHECK(mmap(NULL, log->length, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd,
+		   log->ioc.ring) == MAP_FAILED);
+	CHECK(mmap(NULL, log->length + PAGE, PROT_READ, MAP_SHARED, log->fd,
+		   log->ioc.ring) == MAP_FAILED);
+	CHECK(mprotect((void *)log->kernel, log->length, PROT_READ | PROT_WRITE));
 }
 
 /* Each put is performed or waits, and nothing else happens. */
-static void write_nonsense(struct ring *ring, const struct remote *remote)
+static void write_nonsense(struct raw_log *log, const struct remote *remote)
 {
 	static const uint32_t tails[] = { 0xffffffff, 0x80000000, 1, 7, 1025, 5000, 0x7fffffff };
 	uint8_t *record = allocate(RECORD);
@@ -300,7 +271,7 @@ static void write_nonsense(struct ring *ring, const struct remote *remote)
 
 	memset(record, 0xff, RECORD);
 	for (i = 0; i < 64; i++) {
-		ring->user->utail = tails[i % 7] + i;
+		log->user->utail = tails[i % 7] + i;
 		MUST(omx_iput(ep, record, i % 2 ? 20000 : 100, self, remote->key, 0, NULL,
 			      &requests[i]));
 		MUST(omx_flush_active(ep, self, &result, 20));
@@ -311,16 +282,16 @@ static void write_nonsense(struct ring *ring, const struct remote *remote)
 
 		do {
 			CHECK(now() < end);
-			__atomic_store_n(&ring->user->utail, ring->kernel->khead,
+			__atomic_store_n(&log->user->utail, log->kernel->khead,
 					 __ATOMIC_RELEASE);
 			MUST(omx_test(ep, &requests[i], &status, &result));
 		} while (!result);
 		EQUAL(status.code, OMX_SUCCESS);
 	}
-	ring->user->utail = ring->kernel->khead;
+	log->user->utail = log->kernel->khead;
 	MUST(omx_flush_active(ep, self, &result, PATIENCE));
 	CHECK(result);
-	EQUAL(ring->kernel->kentries, 64);
+	EQUAL(log->kernel->kentries, 64);
 	free(record);
 }
 
@@ -329,15 +300,18 @@ static void check_hostile(void)
 	uint8_t *memory = map_anonymous(NULL, SIZE);
 	omx_window_t window = make_window(memory, SIZE);
 	struct remote remote = remote_of(window);
-	struct ring ring;
+	struct raw_log log;
 
-	open_ring(&ring);
-	activate_raw(&ring, &remote);
-	write_nonsense(&ring, &remote);
+	EQUAL(raw_log_create(&log, ep, 1024), 0);
+	raw_log_map(&log);
+	check_mappings(&log);
+	raw_log_activate(&log, ep, window, 0, SIZE, ACTIVE);
+	write_nonsense(&log, &remote);
 	MUST(omx_window_destroy(ep, window));
-	CHECK(!ioctl(ring.fd, OMX_IOC_LOG_DESTROY, &ring.ioc));
+	raw_log_destroy(&log);
 	/* What is mapped stays, and is nobody else's. */
-	EQUAL(ring.kernel->kentries, 64);
+	EQUAL(log.kernel->kentries, 64);
+	raw_log_unmap(&log);
 }
 
 static void run_test(void)
