@@ -76,6 +76,10 @@ static u8 channel_peer_is_lost(const struct omx_channel *ch)
 	if ((omx_tx_in_flight(&ch->tx) || omx_channel_is_waiting(ch)) &&
 	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
 		return OMX_STATUS_UNREACHABLE;
+	/* Even if it responds to probes: programs wait for what is behind that put. */
+	if (ch->access_queue.unfinished &&
+	    time_after(jiffies, ch->access_queue.owed_since + ch->ep->timeout))
+		return OMX_STATUS_UNREACHABLE;
 	if (ch->in_doubt && time_after(jiffies, ch->doubted + channel_doubt_timeout(ch)))
 		return READ_ONCE(ch->replaced) ? OMX_STATUS_CLOSED : OMX_STATUS_UNREACHABLE;
 	return 0;

@@ -12,12 +12,12 @@
 #include "channel/channel.h"
 
 /* ---- any context, ch->lock held ---- */
-/* Does a request of ours, or a message that has begun to arrive, need the peer? */
+/* Does a request of ours, or a message or put that has begun to arrive, need the peer? */
 static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
 {
 	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) ||
 	       !list_empty(&ch->accesses) || !list_empty(&ch->whens.waiting) ||
-	       omx_channel_is_owed(ch);
+	       omx_channel_is_owed(ch) || ch->access_queue.unfinished;
 }
 
 /* Before the first request of an idle channel: the peer's silence begins now. */

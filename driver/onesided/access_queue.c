@@ -17,6 +17,7 @@
 #include "channel/private.h"
 #include "channel/receive_window.h"
 #include "channel/send.h"
+#include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -68,6 +69,26 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 }
 
 /*
+ * Nobody sees the entries behind that of a put whose rest is missing: the channel's
+ * timer sees to it that this ends.
+ */
+static void queue_note_unfinished(struct omx_channel *ch, bool pauses)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	bool unfinished = pauses && !queue->stopped && queue->active.entry &&
+			  skb_queue_empty(&queue->packets);
+
+	lockdep_assert_held(&ch->lock);
+	if (unfinished) {
+		omx_channel_wake_up(ch);
+		queue->owed_since = jiffies;
+	}
+	queue->unfinished = unfinished;
+	if (unfinished)
+		omx_channel_watch(ch);
+}
+
+/*
  * The first access, referenced.  NULL: whoever runs the queue stops, because nothing
  * can be performed now.
  */
@@ -86,6 +107,8 @@ static struct sk_buff *queue_first(struct omx_channel *ch)
 		skb_get(skb);
 	else
 		queue->running = false;
+	if (static_branch_unlikely(&omx_active_windows))
+		queue_note_unfinished(ch, !skb);
 	spin_unlock(&ch->lock);
 	return skb;
 }

@@ -34,6 +34,8 @@ struct omx_access_queue {
 	bool running;			/* somebody performs accesses, or its work is queued */
 	bool again;			/* meanwhile somebody wanted to */
 	bool stopped;			/* the channel or the endpoint ends; set once */
+	bool unfinished;		/* the peer owes the rest of a put that is logged: */
+	unsigned long owed_since;	/* jiffies; its latest packet was performed */
 
 	/* Of whoever has set `running`: */
 	struct omx_active_access active;	/* see active.h ... */
