@@ -221,6 +221,24 @@ static int log_map_ring(struct vm_area_struct *vma, struct omx_log *log)
 	return log_map_memory(vma, log->kernel, log_kernel_bytes(log));
 }
 
+static void log_vma_open(struct vm_area_struct *vma)
+{
+	struct omx_log *log = vma->vm_private_data;
+
+	refcount_inc(&log->ref);
+}
+
+static void log_vma_close(struct vm_area_struct *vma)
+{
+	omx_log_put(vma->vm_private_data);
+}
+
+/* The user is charged for a log that was destroyed as long as it is mapped. */
+static const struct vm_operations_struct log_vm_ops = {
+	.open	= log_vma_open,
+	.close	= log_vma_close,
+};
+
 int omx_log_map(struct omx_endpoint *ep, struct vm_area_struct *vma, unsigned long offset)
 {
 	unsigned long part = (offset - MAP_LOGS) % MAP_STRIDE;
@@ -232,10 +250,14 @@ int omx_log_map(struct omx_endpoint *ep, struct vm_area_struct *vma, unsigned lo
 	log = omx_log_get(ep, min((offset - MAP_LOGS) / MAP_STRIDE, (ulong)OMX_LOGS_MAX));
 	if (!log)
 		return -EINVAL;
-	/* The mapping has references on the pages, not on the log. */
 	error = part ? log_map_memory(vma, log->program, PAGE_SIZE) : log_map_ring(vma, log);
-	omx_log_put(log);
-	return error;
+	if (error) {
+		omx_log_put(log);
+		return error;
+	}
+	vma->vm_private_data = log;	/* has the reference */
+	vma->vm_ops = &log_vm_ops;
+	return 0;
 }
 
 /* ---- waiting ---- */

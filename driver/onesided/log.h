@@ -24,8 +24,8 @@ struct omx_endpoint;
 struct vm_area_struct;
 
 /*
- * References: one of ep->logs, one of each access that has an entry reserved, and one
- * of each call that waits or maps.  Accesses may outlive the endpoint.
+ * References: one of ep->logs, one of each access that has an entry reserved, one of
+ * each mapping, and one of each call that waits.  Accesses may outlive the endpoint.
  */
 struct omx_log {
 	refcount_t ref;
