@@ -32,6 +32,8 @@
 #define __packed	__attribute__((packed))
 #include "omx_wire.h"
 
+#include "omx_abi.h"
+
 #include "chance.h"
 #include "check.h"
 #include "ethernet.h"
@@ -137,6 +139,7 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 	struct omx_wire_put_rndv *put_rndv = body;
 	struct omx_wire_get *get = body;
 	struct omx_wire_atomic *atomic = body;
+	struct omx_wire_access_response *response = body;
 	struct omx_wire_post_key *post_key = body;
 
 	any_bytes(frame->bytes, length);
@@ -170,7 +173,8 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 	case OMX_WIRE_PUT:
 		payload = 1 + any_below(1400);
 		put->offset &= htonl(~0u >> 1);
-		put->length = htonl(payload + any_below(4000));
+		put->length = htonl(payload + (any_below(2) ? 0 : any_below(4000)));
+		put->flags = any_below(8);
 		break;
 	case OMX_WIRE_PUT_RNDV:
 		put_rndv->offset &= htonl(~0u >> 1);
@@ -187,7 +191,9 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 		atomic->size = 4 << any_below(2);
 		break;
 	case OMX_WIRE_ACCESS_RESPONSE:
-		payload = any_below(1400);
+		payload = any_below(2) ? 0 : any_below(1400);
+		response->access = htonl(any_below(300));
+		response->status = any_below(OMX_STATUSES + 1);
 		break;
 	case OMX_WIRE_POST_KEY:
 		post_key->offset &= htonl(~0u >> 1);
