@@ -8,6 +8,7 @@
  *	otherwise	a pair: --count messages of --length bytes are in flight
  *			before the first one is received
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 
 #define LEFT		(24 << 20)	/* left to the rest of the guest */
 #define STEP		(1 << 20)
+#define AT_ONCE		16		/* messages that take blocks */
+#define SETTLE_S	20
 #define ORDER		2		/* a jumbo frame's */
 #define BLOCKS_ENOUGH	64		/* so few free blocks count as none */
 #define BLOCKS_MAX	768		/* the kernel reserves some for those who cannot wait */
@@ -86,18 +89,40 @@ static void take_every_other_page(void)
 
 /*
  * What was not taken is in one piece still.  A socket takes blocks while there
- * are any: this much of a message is in pages.
+ * are any: this much of a message is in pages.  Some blocks are for others only.
  */
 static void take_blocks(void)
 {
 	static const uint8_t message[(PAGE << ORDER) + 3000];
 	const int room = 256 << 20;
+	unsigned long before = ULONG_MAX, blocks = free_blocks();
 	int end[2], i;
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, end), "%m");
 	CHECK(!setsockopt(end[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)), "%m");
-	for (i = 0; i < LEFT / (int)(PAGE << ORDER) && free_blocks() > BLOCKS_ENOUGH; i++)
-		CHECK(send(end[0], message, sizeof(message), 0) == sizeof(message), "%m");
+	while (blocks > BLOCKS_ENOUGH && blocks < before) {
+		for (i = 0; i < AT_ONCE; i++)
+			CHECK(send(end[0], message, sizeof(message), 0) == sizeof(message), "%m");
+		before = blocks;
+		blocks = free_blocks();
+	}
+}
+
+/*
+ * Others free memory meanwhile, of which the kernel may learn late: what lies together
+ * then is taken, too.
+ */
+static unsigned long take_blocks_for_a_while(void)
+{
+	double end = now() + SETTLE_S;
+	unsigned long blocks;
+
+	do {
+		take_blocks();
+		sleep_ms(500);
+		blocks = free_blocks();
+	} while (blocks > BLOCKS_MAX && now() < end);
+	return blocks;
 }
 
 static void fragment_memory(void)
@@ -108,8 +133,7 @@ static void fragment_memory(void)
 	CHECK(write_file("/proc/sys/vm/min_free_kbytes", "1500"));
 	CHECK(write_file("/proc/sys/vm/drop_caches", "3"));
 	take_every_other_page();
-	take_blocks();
-	blocks = free_blocks();
+	blocks = take_blocks_for_a_while();
 	printf("%zu MiB are free, %lu blocks of %u pages\n", read_meminfo("MemFree:") >> 20, blocks,
 	       1 << ORDER);
 	printf("%s\n", blocks <= BLOCKS_MAX ? "fragmented" : "too much lies together");
