@@ -49,24 +49,23 @@ struct mtl_omx_module mtl_omx = {
 	.segment_min = 4096,
 };
 
-static void register_parameter(const char *name, const char *help, mca_base_var_type_t type,
-			       void *storage)
-{
-	mca_base_component_var_register(&mca_mtl_omx_component.mtl_version, name, help, type,
-					NULL, 0, 0, OPAL_INFO_LVL_5,
-					MCA_BASE_VAR_SCOPE_READONLY, storage);
-}
+const struct omx_glue mtl_omx_glue = {
+	.name = "mtl/omx",
+	.framework = &ompi_mtl_base_framework,
+	.component = &mca_mtl_omx_component.mtl_version,
+};
 
 static int register_parameters(void)
 {
-	register_parameter("board", "Number of the board to use, see omx_info (-1: the first)",
+	omx_glue_parameter(&mtl_omx_glue, "board",
+			   "Number of the board to use, see omx_info (-1: the first)",
 			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.board);
-	register_parameter("priority", "Priority of the component",
+	omx_glue_parameter(&mtl_omx_glue, "priority", "Priority of the component",
 			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.priority);
-	register_parameter("connect_timeout",
+	omx_glue_parameter(&mtl_omx_glue, "connect_timeout",
 			   "Seconds that the first message to a process may wait for its host",
 			   MCA_BASE_VAR_TYPE_INT, &mtl_omx.connect_timeout);
-	register_parameter("segment_min",
+	omx_glue_parameter(&mtl_omx_glue, "segment_min",
 			   "Data with gaps goes without a copy if its pieces have at least so many bytes on average",
 			   MCA_BASE_VAR_TYPE_UNSIGNED_INT, &mtl_omx.segment_min);
 	return OMPI_SUCCESS;
@@ -77,21 +76,12 @@ static int component_nothing(void)
 	return OMPI_SUCCESS;
 }
 
-static const struct omx_glue mtl_glue = {
-	.name = "mtl/omx",
-	.framework = &ompi_mtl_base_framework,
-};
-
 /* Open MPI initializes the component with the highest priority, and none if that fails. */
 static int component_query(mca_base_module_t **module, int *priority)
 {
 	*module = NULL;
-	if (!omx_glue_start(&mtl_glue))
+	if (!omx_glue_start(&mtl_omx_glue, omx_glue_requested(&mtl_omx_glue)))
 		return OMPI_ERR_NOT_AVAILABLE;
-	if (!omx_glue_requested(&mtl_glue) && !omx_glue_everywhere(&mtl_glue)) {
-		omx_glue_stop();
-		return OMPI_ERR_NOT_AVAILABLE;
-	}
 	*priority = mtl_omx.priority;
 	*module = (mca_base_module_t *)&mtl_omx.super;
 	return OMPI_SUCCESS;
@@ -100,16 +90,10 @@ static int component_query(mca_base_module_t **module, int *priority)
 static bool start_endpoint(void)
 {
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
-	uint32_t key = omx_glue_key();
 
 	param.val.context_id.bits = MATCH_QUEUE_BITS;
 	param.val.context_id.shift = MATCH_COMM_SHIFT;
-	if (!omx_glue_open(&mtl_glue, mtl_omx.board, &param, key, &mtl_omx.endpoint))
-		return false;
-	if (mtl_omx_publish(key) == OMPI_SUCCESS)
-		return true;
-	omx_close_endpoint(mtl_omx.endpoint);
-	return false;
+	return omx_glue_open(&mtl_omx_glue, mtl_omx.board, &param, &mtl_omx.endpoint);
 }
 
 static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)

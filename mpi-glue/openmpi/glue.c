@@ -11,8 +11,6 @@
 
 #include "opal/util/output.h"
 
-static bool must_finalize;		/* it was us who initialized the library */
-
 bool omx_glue_requested(const struct omx_glue *glue)
 {
 	const char *chosen = glue->framework->framework_selection;
@@ -50,22 +48,26 @@ static void glue_cannot(const struct omx_glue *glue, const char *what, omx_retur
 				    "%s: cannot %s: %s", glue->name, what, omx_strerror(reason));
 }
 
-bool omx_glue_start(const struct omx_glue *glue)
+void omx_glue_parameter(const struct omx_glue *glue, const char *name, const char *help,
+			mca_base_var_type_t type, void *storage)
+{
+	mca_base_component_var_register(glue->component, name, help, type, NULL, 0, 0,
+					OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+bool omx_glue_start(const struct omx_glue *glue, bool requested)
 {
 	omx_return_t ret = omx_init();
 
-	must_finalize = ret == OMX_SUCCESS;
-	if (ret == OMX_SUCCESS || ret == OMX_ALREADY_INITIALIZED)
+	if (ret && ret != OMX_ALREADY_INITIALIZED) {
+		glue_cannot(glue, "use the driver", ret);
+		return false;
+	}
+	if (requested || omx_glue_everywhere(glue))
 		return true;
-	glue_cannot(glue, "use the driver", ret);
-	return false;
-}
-
-void omx_glue_stop(void)
-{
-	if (must_finalize)
+	if (ret == OMX_SUCCESS)		/* it was us who initialized it */
 		omx_finalize();
-	must_finalize = false;
+	return false;
 }
 
 /* Processes of a job have to be on one network: any board will not do. */
@@ -83,19 +85,26 @@ static omx_return_t open_first_board(omx_endpoint_param_t *param, uint32_t key,
 	return ret;
 }
 
-bool omx_glue_open(const struct omx_glue *glue, int board, omx_endpoint_param_t *param,
-		   uint32_t key, omx_endpoint_t *endpoint)
+/* For connections to this process: one of another job has another key. */
+static uint32_t glue_key(void)
 {
+	return OMPI_PROC_MY_NAME->jobid * 0x9e3779b1u ^ OMPI_PROC_MY_NAME->vpid;
+}
+
+bool omx_glue_open(const struct omx_glue *glue, int board, omx_endpoint_param_t *param,
+		   omx_endpoint_t *endpoint)
+{
+	uint32_t key = glue_key();
 	omx_return_t ret = board < 0 ? open_first_board(param, key, endpoint) :
 		omx_open_endpoint((uint32_t)board, OMX_ANY_ENDPOINT, key, param, param ? 1 : 0,
 				  endpoint);
 
-	if (ret)
+	if (ret) {
 		glue_cannot(glue, "open an endpoint", ret);
-	return ret == OMX_SUCCESS;
-}
-
-uint32_t omx_glue_key(void)
-{
-	return OMPI_PROC_MY_NAME->jobid * 0x9e3779b1u ^ OMPI_PROC_MY_NAME->vpid;
+		return false;
+	}
+	if (omx_glue_publish(glue, *endpoint, key) == OPAL_SUCCESS)
+		return true;
+	omx_close_endpoint(*endpoint);
+	return false;
 }

@@ -46,13 +46,11 @@ struct mtl_omx_module {
 	unsigned int segment_min;	/* bytes, see memory.c */
 };
 
+extern const struct omx_glue mtl_omx_glue;
 extern struct mtl_omx_module mtl_omx;
 extern mca_mtl_base_component_2_0_0_t mca_mtl_omx_component;
 
 /* ---- peers ----------------------------------------------------------------- */
-
-/* Tells the others where we are.  OMPI_SUCCESS or an error. */
-int mtl_omx_publish(uint32_t key);
 
 int mtl_omx_add_procs(struct mca_mtl_base_module_t *mtl, size_t nprocs,
 		      struct ompi_proc_t **procs);

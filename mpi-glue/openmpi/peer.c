@@ -6,18 +6,13 @@
  */
 #include "mtl_omx.h"
 
+#include "glue.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "opal/util/output.h"
-
-/* As published; all hosts of a job have the same byte order (see publish). */
-struct location {
-	uint64_t nic_id;
-	uint32_t endpoint;
-	uint32_t key;
-};
 
 enum peer_state {
 	PEER_UNKNOWN,		/* nothing was sent yet, or it has not answered last time */
@@ -27,7 +22,7 @@ enum peer_state {
 
 /* What follows the name is guarded by mtl_omx.lock. */
 struct mtl_omx_peer {
-	struct location location;
+	struct omx_glue_location location;
 	opal_process_name_t name;
 	enum peer_state state;
 	omx_endpoint_addr_t addr;
@@ -40,43 +35,13 @@ struct mtl_omx_peer {
 
 #define PEER(proc) ((proc)->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_MTL])
 
-int mtl_omx_publish(uint32_t key)
-{
-	struct location location = { .key = key };
-	omx_endpoint_addr_t own;
-	int ret;
-
-	if (omx_get_endpoint_addr(mtl_omx.endpoint, &own) ||
-	    omx_decompose_endpoint_addr(own, &location.nic_id, &location.endpoint))
-		return OMPI_ERROR;
-	OPAL_MODEX_SEND(ret, PMIX_GLOBAL, &mca_mtl_omx_component.mtl_version, &location,
-			sizeof(location));
-	return ret == OPAL_SUCCESS ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
-static bool find_published(struct ompi_proc_t *proc, struct location *location)
-{
-	struct location *published = NULL;
-	size_t size = 0;
-	bool found;
-	int ret;
-
-	OPAL_MODEX_RECV(ret, &mca_mtl_omx_component.mtl_version, &proc->super.proc_name,
-			(void **)&published, &size);
-	found = ret == OPAL_SUCCESS && size == sizeof(*published);
-	if (found)
-		*location = *published;
-	free(published);
-	return found;
-}
-
 /* What a job that has just been spawned has published may be on its way. */
-static int peer_locate(struct ompi_proc_t *proc, struct location *location)
+static int peer_locate(struct ompi_proc_t *proc, struct omx_glue_location *location)
 {
 	int tries;
 
 	for (tries = 0; tries < LOCATE_TRIES; tries++) {
-		if (find_published(proc, location))
+		if (omx_glue_locate(&mtl_omx_glue, &proc->super.proc_name, location))
 			return OMPI_SUCCESS;
 		usleep(LOCATE_INTERVAL_US);
 	}
@@ -150,7 +115,7 @@ static void peer_explain(const struct mtl_omx_peer *peer, omx_return_t code)
 
 static omx_return_t start_connect(struct mtl_omx_peer *peer)
 {
-	const struct location *there = &peer->location;
+	const struct omx_glue_location *there = &peer->location;
 	omx_return_t ret;
 
 	ret = omx_iconnect(mtl_omx.endpoint, there->nic_id, there->endpoint, there->key, 0,

@@ -74,13 +74,16 @@ static int access_start(const struct btl_access *template)
 	return ret;
 }
 
-int btl_omx_put(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, void *local_address,
-		uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
-		mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
-		int order, mca_btl_base_rdma_completion_fn_t callback, void *context, void *data)
+/* A put or a get, of which `post` is the one. */
+static int access_start_copy(omx_return_t (*post)(struct btl_omx_request *, omx_endpoint_addr_t),
+			     mca_btl_base_endpoint_t *peer, void *local_address,
+			     uint64_t remote_address,
+			     mca_btl_base_registration_handle_t *local_handle,
+			     const mca_btl_base_registration_handle_t *remote_handle, size_t size,
+			     mca_btl_base_rdma_completion_fn_t callback, void *context, void *data)
 {
 	const struct btl_access access = {
-		.request.post = access_put,
+		.request.post = post,
 		.peer = peer,
 		.local_address = local_address,
 		.local_handle = local_handle,
@@ -90,10 +93,19 @@ int btl_omx_put(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, void 
 		.callback = callback, .context = context, .data = data,
 	};
 
+	return access_start(&access);
+}
+
+int btl_omx_put(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, void *local_address,
+		uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+		mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
+		int order, mca_btl_base_rdma_completion_fn_t callback, void *context, void *data)
+{
 	(void)btl;
 	(void)flags;
 	(void)order;
-	return access_start(&access);
+	return access_start_copy(access_put, peer, local_address, remote_address, local_handle,
+				 remote_handle, size, callback, context, data);
 }
 
 int btl_omx_get(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, void *local_address,
@@ -101,21 +113,11 @@ int btl_omx_get(mca_btl_base_module_t *btl, mca_btl_base_endpoint_t *peer, void 
 		mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
 		int order, mca_btl_base_rdma_completion_fn_t callback, void *context, void *data)
 {
-	const struct btl_access access = {
-		.request.post = access_get,
-		.peer = peer,
-		.local_address = local_address,
-		.local_handle = local_handle,
-		.key = remote_handle->key,
-		.offset = remote_address - remote_handle->start,
-		.size = size,
-		.callback = callback, .context = context, .data = data,
-	};
-
 	(void)btl;
 	(void)flags;
 	(void)order;
-	return access_start(&access);
+	return access_start_copy(access_get, peer, local_address, remote_address, local_handle,
+				 remote_handle, size, callback, context, data);
 }
 
 /* ---- atomics ---------------------------------------------------------------------------- */

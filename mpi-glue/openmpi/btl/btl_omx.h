@@ -27,6 +27,7 @@
 #define BTL_OMX_H
 
 #include "../compat.h"
+#include "../glue.h"
 
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/btl/btl.h"
@@ -52,6 +53,7 @@ struct btl_omx_module {
 	unsigned int receives;
 };
 
+extern const struct omx_glue btl_omx_glue;
 extern struct btl_omx_module btl_omx;
 extern mca_btl_base_component_t mca_btl_omx_component;
 
@@ -76,9 +78,6 @@ int btl_omx_progress(void);
 void btl_omx_abort(const char *what, const omx_endpoint_addr_t *peer, omx_return_t code);
 
 /* ---- peers -------------------------------------------------------------------- */
-
-/* Tells the others where we are.  OPAL_SUCCESS or an error. */
-int btl_omx_publish(uint32_t key);
 
 int btl_omx_add_procs(mca_btl_base_module_t *btl, size_t nprocs, opal_proc_t **procs,
 		      mca_btl_base_endpoint_t **peers, opal_bitmap_t *reachable);

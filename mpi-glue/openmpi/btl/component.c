@@ -5,8 +5,6 @@
  */
 #include "btl_omx.h"
 
-#include "../glue.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +13,10 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 
-static const struct omx_glue btl_glue = {
+const struct omx_glue btl_omx_glue = {
 	.name = "btl/omx",
 	.framework = &opal_btl_base_framework,
+	.component = &mca_btl_omx_component.btl_version,
 };
 
 static int btl_finalize(mca_btl_base_module_t *btl)
@@ -76,42 +75,23 @@ struct btl_omx_module btl_omx = {
 	.receives = 32,
 };
 
-static void btl_register_parameter(const char *name, const char *help, mca_base_var_type_t type,
-				   void *storage)
-{
-	mca_base_component_var_register(&mca_btl_omx_component.btl_version, name, help, type,
-					NULL, 0, 0, OPAL_INFO_LVL_5,
-					MCA_BASE_VAR_SCOPE_READONLY, storage);
-}
-
 static int btl_register_parameters(void)
 {
-	btl_register_parameter("board", "Number of the board to use, see omx_info (-1: the first)",
-			       MCA_BASE_VAR_TYPE_INT, &btl_omx.board);
-	btl_register_parameter("connect_timeout",
-			       "Seconds that the first access or message to a process may wait for its host",
-			       MCA_BASE_VAR_TYPE_INT, &btl_omx.connect_timeout);
-	btl_register_parameter("receives",
-			       "How many messages of 64 KiB can be received at a time (only pml/ob1 sends them)",
-			       MCA_BASE_VAR_TYPE_UNSIGNED_INT, &btl_omx.receives);
+	omx_glue_parameter(&btl_omx_glue, "board",
+			   "Number of the board to use, see omx_info (-1: the first)",
+			   MCA_BASE_VAR_TYPE_INT, &btl_omx.board);
+	omx_glue_parameter(&btl_omx_glue, "connect_timeout",
+			   "Seconds that the first access or message to a process may wait for its host",
+			   MCA_BASE_VAR_TYPE_INT, &btl_omx.connect_timeout);
+	omx_glue_parameter(&btl_omx_glue, "receives",
+			   "How many messages of 64 KiB can be received at a time (only pml/ob1 sends them)",
+			   MCA_BASE_VAR_TYPE_UNSIGNED_INT, &btl_omx.receives);
 	return mca_btl_base_param_register(&mca_btl_omx_component.btl_version, &btl_omx.super);
 }
 
 static int btl_nothing(void)
 {
 	return OPAL_SUCCESS;
-}
-
-static bool btl_start_endpoint(void)
-{
-	uint32_t key = omx_glue_key();
-
-	if (!omx_glue_open(&btl_glue, btl_omx.board, NULL, key, &btl_omx.endpoint))
-		return false;
-	if (btl_omx_publish(key) == OPAL_SUCCESS)
-		return true;
-	omx_close_endpoint(btl_omx.endpoint);
-	return false;
 }
 
 /* Whoever asks for mtl/omx wants windows over omx, too.  Its framework is opened later. */
@@ -124,13 +104,10 @@ static bool btl_mtl_requested(void)
 
 static bool btl_start(void)
 {
-	if (!omx_glue_start(&btl_glue))
-		return false;
-	if (omx_glue_requested(&btl_glue) || btl_mtl_requested() ||
-	    omx_glue_everywhere(&btl_glue))
-		return btl_start_endpoint();
-	omx_glue_stop();
-	return false;
+	bool requested = omx_glue_requested(&btl_omx_glue) || btl_mtl_requested();
+
+	return omx_glue_start(&btl_omx_glue, requested) &&
+	       omx_glue_open(&btl_omx_glue, btl_omx.board, NULL, &btl_omx.endpoint);
 }
 
 /* Returns an array of modules, which Open MPI frees; NULL: omx is not used. */

@@ -5,52 +5,46 @@
  */
 #include "btl_omx.h"
 
-static uint32_t local_change32(omx_atomic_t op, uint32_t *word, uint32_t operand,
-			       uint32_t compare)
+static uint64_t local_changed(omx_atomic_t op, uint64_t before, uint64_t operand,
+			      uint64_t compare)
 {
 	switch (op) {
 	case OMX_ATOMIC_ADD:
-		return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+		return before + operand;
 	case OMX_ATOMIC_AND:
-		return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);
+		return before & operand;
 	case OMX_ATOMIC_OR:
-		return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);
+		return before | operand;
 	case OMX_ATOMIC_XOR:
-		return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);
+		return before ^ operand;
 	case OMX_ATOMIC_SWAP:
-		return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);
+		return operand;
 	default:
-		__atomic_compare_exchange_n(word, &compare, operand, false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST);
-		return compare;
+		return before == compare ? operand : before;
 	}
 }
 
-static uint64_t local_change64(omx_atomic_t op, uint64_t *word, uint64_t operand,
-			       uint64_t compare)
+/* False: the word was not *before, which is now what it was. */
+static bool local_replace(void *word, uint32_t size, uint64_t *before, uint64_t after)
 {
-	switch (op) {
-	case OMX_ATOMIC_ADD:
-		return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
-	case OMX_ATOMIC_AND:
-		return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);
-	case OMX_ATOMIC_OR:
-		return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);
-	case OMX_ATOMIC_XOR:
-		return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);
-	case OMX_ATOMIC_SWAP:
-		return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);
-	default:
-		__atomic_compare_exchange_n(word, &compare, operand, false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST);
-		return compare;
-	}
+	uint32_t before32 = (uint32_t)*before;
+	bool done;
+
+	if (size == 8)
+		return __atomic_compare_exchange_n((uint64_t *)word, before, after, false,
+						   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	done = __atomic_compare_exchange_n((uint32_t *)word, &before32, (uint32_t)after, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	*before = before32;
+	return done;
 }
 
 uint64_t btl_omx_atomic_local(omx_atomic_t op, uint32_t size, void *word, uint64_t operand,
 			      uint64_t compare)
 {
-	if (size == 4)
-		return local_change32(op, word, (uint32_t)operand, (uint32_t)compare);
-	return local_change64(op, word, operand, compare);
+	uint64_t before = 0;	/* a guess */
+
+	while (!local_replace(word, size, &before, local_changed(op, before, operand, compare)))
+		;
+	return before;
 }

@@ -10,16 +10,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* As published; all hosts of a job have the same byte order (see peer_new). */
-struct btl_location {
-	uint64_t nic_id;
-	uint32_t endpoint;
-	uint32_t key;
-};
-
 /* What follows the location is guarded by btl_omx.lock. */
 struct mca_btl_base_endpoint_t {
-	struct btl_location location;
+	struct omx_glue_location location;
 	bool connected;				/* addr is valid */
 	bool connecting;
 	omx_endpoint_addr_t addr;
@@ -27,44 +20,15 @@ struct mca_btl_base_endpoint_t {
 	struct btl_omx_request *first, **end;	/* what waits */
 };
 
-int btl_omx_publish(uint32_t key)
-{
-	struct btl_location location = { .key = key };
-	omx_endpoint_addr_t own;
-	int ret;
-
-	if (omx_get_endpoint_addr(btl_omx.endpoint, &own) ||
-	    omx_decompose_endpoint_addr(own, &location.nic_id, &location.endpoint))
-		return OPAL_ERROR;
-	OPAL_MODEX_SEND(ret, PMIX_GLOBAL, &mca_btl_omx_component.btl_version, &location,
-			sizeof(location));
-	return ret;
-}
-
-static bool peer_locate(struct opal_proc_t *proc, struct btl_location *location)
-{
-	struct btl_location *published = NULL;
-	size_t size = 0;
-	bool found;
-	int ret;
-
-	OPAL_MODEX_RECV(ret, &mca_btl_omx_component.btl_version, &proc->proc_name,
-			(void **)&published, &size);
-	found = ret == OPAL_SUCCESS && size == sizeof(*published);
-	if (found)
-		*location = *published;
-	free(published);
-	return found;
-}
-
 /* NULL: that process cannot be reached by omx. */
 static mca_btl_base_endpoint_t *peer_new(struct opal_proc_t *proc)
 {
-	struct btl_location location;
+	struct omx_glue_location location;
 	mca_btl_base_endpoint_t *peer;
 
 	/* Words are in the order of the host. */
-	if (proc->proc_arch != opal_proc_local_get()->proc_arch || !peer_locate(proc, &location))
+	if (proc->proc_arch != opal_proc_local_get()->proc_arch ||
+	    !omx_glue_locate(&btl_omx_glue, &proc->proc_name, &location))
 		return NULL;
 	peer = calloc(1, sizeof(*peer));
 	if (!peer)
@@ -141,7 +105,7 @@ static void peer_connected(struct btl_omx_request *connect, const omx_status_t *
 /* Must hold the lock. */
 static omx_return_t peer_connect(mca_btl_base_endpoint_t *peer)
 {
-	const struct btl_location *there = &peer->location;
+	const struct omx_glue_location *there = &peer->location;
 	omx_return_t ret;
 
 	peer->connect.end = peer_connected;
