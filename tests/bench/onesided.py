@@ -28,11 +28,19 @@ STREAM = (("omx put", "omx", "put stream", 1),
           ("rxe write", "rxe", "put stream", 1),
           ("rxe read", "rxe", "get stream", 1))
 
+WINDOWS = (("Put, omx", "omx", "MPI_Put", 1),
+           ("tcp", "tcp", "MPI_Put", 1),
+           ("Get, omx", "omx", "MPI_Get", 1),
+           ("tcp", "tcp", "MPI_Get", 1),
+           ("F&op, omx", "omx", "MPI_Fetch_and_op", 1),
+           ("tcp", "tcp", "MPI_Fetch_and_op", 1))
+
 TABLES = (("One way, us: of puts, which both sides see in their memory, of messages of omx that"
            " are\npolled for, and of messages that are slept for", ONE_WAY),
           ("From the call until the access has been performed, us, beside a message and"
            " its answer", WHOLE),
-          ("Many at a time, MB/s", STREAM))
+          ("Many at a time, MB/s", STREAM),
+          ("MPI, us: a call and MPI_Win_flush", WINDOWS))
 
 # (what, ours, theirs, how many times theirs)
 AT_MOST = (("put : message", ("omx", "put"), ("omx", "pingpong"), 1),
@@ -40,6 +48,7 @@ AT_MOST = (("put : message", ("omx", "put"), ("omx", "pingpong"), 1),
            ("get : message and answer", ("omx", "get"), ("omx", "pingpong"), 2),
            ("fetch and add : message and answer", ("omx", "add"), ("omx", "pingpong"), 2))
 LIMIT = 1.1
+WINDOWS_AT_LEAST = 2
 
 
 def figure(entry):
@@ -94,6 +103,14 @@ class Goals(Verdicts):
             self.verdict(f"{what}, {size_name(WORD)}, at most {LIMIT}", ratio <= LIMIT,
                          f"{number(ours)} : {number(theirs * times)} us = {number(ratio, 2)}")
 
+    def windows(self, kind, size):
+        theirs, ours = (self.figures.get(way, kind, size) for way in ("tcp", "omx"))
+        ratio = divide(theirs, ours)
+        if ratio is not None:
+            self.verdict(f"TCP : omx, {kind}, {size_name(size)}, at least {WINDOWS_AT_LEAST}",
+                         ratio >= WINDOWS_AT_LEAST,
+                         f"{number(theirs)} : {number(ours)} us = {number(ratio, 2)}")
+
     def rate(self, kind):
         ours, theirs = (self.figures.get("omx", of, 4 * MIB) for of in (kind, "stream"))
         ratio = divide(ours, theirs)
@@ -121,6 +138,9 @@ def check_goals(figures):
     for kind in ("put stream", "get stream"):
         goals.rate(kind)
     goals.ahead_of_rxe()
+    for kind in dict.fromkeys(kind for _, _, kind, _ in WINDOWS):
+        for size in figures.sizes(WINDOWS):
+            goals.windows(kind, size)
     goals.say_sum()
 
 

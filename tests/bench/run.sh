@@ -180,6 +180,7 @@ measure_onesided() {
 		echo "bench: one-sided, conditional writes" >&2
 		run_peers when batch || die "conditional writes failed"
 		measure_rendezvous
+		measure_windows
 		[ "${LAB_VIRTUAL_TIME:-no}" = yes ] && [ "$round" = 0 ] || continue
 		echo "bench: one-sided, rxe" >&2
 		status=0
@@ -276,6 +277,22 @@ measure_mpi() {
 		"${@:5}" "${placed[@]}" "$tests/mpi_bench" --mode "$mode" >>"$out" && return
 	[ "$1" = ofi ] || die "MPI by $1 failed at MTU $2, offloads $3"
 	echo "bench: without it" >&2
+}
+
+# MPI's windows. The only ones that TCP has between hosts are those of osc/pt2pt, which
+# Debian's configuration excludes.
+measure_windows() {
+	local way words scheduled=()
+	[ "$(nproc)" -gt 1 ] || scheduled=(chrt --idle 0)
+	for way in omx tcp; do
+		echo "bench: one-sided, MPI by $way" >&2
+		printf '{"begin": {"group": "onesided", "transport": "%s"}}\n' "$way" >>"$out"
+		mpi_words "$way"
+		[ "$way" = omx ] || words+=(--mca osc pt2pt)
+		"${scheduled[@]}" mpirun -np 2 --host node1:1,node2:1 "${words[@]}" \
+			"$tests/mpi_bench" --mode windows >>"$out" || die "windows by $way failed"
+	done
+	printf '{"begin": {"group": "onesided"}}\n' >>"$out"
 }
 
 # steer MASK: whatever arrives is worked on by these processors; 0: by the one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered
+ * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered|windows
  */
 #include "bench.h"
 
@@ -42,6 +42,7 @@ static const struct {
 	{ "patterns", patterns },
 	{ "overlap", overlap },
 	{ "steered", overlap_steered },
+	{ "windows", windows },
 };
 
 static void measure(void)

@@ -6,6 +6,7 @@
  *   pingpong.c		two processes, one message at a time
  *   collectives.c	patterns as the Intel MPI Benchmarks define them
  *   overlap.c		computing while messages are under way
+ *   windows.c		one-sided accesses
  *
  * What is measured is first done once with contents that are checked.
  */
@@ -19,6 +20,7 @@ void pingpong_by_isend(void);
 void patterns(void);
 void overlap(void);
 void overlap_steered(void);
+void windows(void);
 
 /* How often to do what `size` bytes are for. */
 int repetitions(size_t size, int most);
