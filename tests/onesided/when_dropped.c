@@ -43,6 +43,7 @@ static void run_server(void)
 			finish_with(ep, &keys[i], OMX_SUCCESS);
 		barrier(ep, peer);
 	}
+	barrier(ep, peer);		/* the keys have been used up */
 	MUST(omx_window_destroy(ep, window));
 	part(ep, peer);
 }
@@ -111,6 +112,7 @@ static void run_client(void)
 	MUST(omx_decompose_endpoint_addr(peer, &nic, &number));
 	for (round = 0; round < options.count; round++)
 		got += disconnect_amid(&random, nic, number);
+	barrier(ep, peer);
 	printf("one_when_dropped: %llu of %llu gets had been performed\n",
 	       (unsigned long long)got, (unsigned long long)options.count * GETS);
 	part(ep, peer);
