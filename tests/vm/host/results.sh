@@ -63,7 +63,7 @@ summarize() {
 
 print_slowest() {
 	echo "The slowest tests:"
-	awk -F '\t' '$2 != "" { printf "%8.1f s  %s\n", $2, $3 }' "$logs/results" | sort -rn | head -n 10
+	awk -F '\t' '$2 != "" { printf "%8.1f s  %s\n", $2, $3 }' "$logs/results" | sort -rn | sed -n 1,10p
 }
 
 print_left_out() {
