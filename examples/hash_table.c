@@ -200,47 +200,36 @@ static void rma_delete(uint64_t *element)
 
 /* ---- version message -------------------------------------------------------------- */
 
-static struct incoming {
+static uint64_t message_poll(omx_status_t *status)
+{
+	uint64_t element = 0;
 	omx_request_t request;
-	uint64_t element;
-} incoming[64];				/* in the order in which messages are received */
-
-static void message_expect(struct incoming *next)
-{
-	check("receive", omx_irecv(ep, &next->element, sizeof(next->element), 0, 0, NULL,
-				   &next->request));
-}
-
-static void message_poll(struct incoming *next, omx_status_t *status)
-{
 	uint32_t done;
 
+	check("receive", omx_irecv(ep, &element, sizeof(element), 0, 0, NULL, &request));
 	for (;;) {
-		check("test", omx_test(ep, &next->request, status, &done));
+		check("test", omx_test(ep, &request, status, &done));
 		if (done)
 			break;
 		sched_yield();		/* a client may need this processor */
 	}
 	check("message", status->code);
+	return element;
 }
 
 static void message_serve(uint64_t clients)
 {
-	const size_t count = sizeof(incoming) / sizeof(incoming[0]);
 	omx_status_t status;
-	size_t i;
 
-	for (i = 0; i < count; i++)
-		message_expect(&incoming[i]);
-	for (i = 0; clients; i = (i + 1) % count) {
-		message_poll(&incoming[i], &status);
+	while (clients) {
+		uint64_t element = message_poll(&status);
+
 		if (status.match_info == INSERT)
-			insert_here(incoming[i].element);
+			insert_here(element);
 		else if (status.match_info == DELETE)
-			delete_here(incoming[i].element);
+			delete_here(element);
 		else
 			clients--;
-		message_expect(&incoming[i]);
 	}
 }
 
@@ -262,7 +251,10 @@ static void message_delete(uint64_t *element)
 	message_send(element, DELETE);
 }
 
-/* Messages of one sender are received in order: this one last. */
+/*
+ * Messages of one sender are received in order, this one last, and the owner receives it
+ * when it has done what the others say: it has one receive posted at a time.
+ */
 static void message_flush(void)
 {
 	uint64_t nothing = UINT64_MAX;		/* no element */
