@@ -208,7 +208,7 @@ u32 omx_pull_frame_length(const struct omx_pull *pull);
 
 /* ---- pull_timer.c ---- */
 void omx_pull_timer(struct timer_list *timer);
-/* Does nothing if no frame is outstanding.  pull->lock held. */
+/* Stops it if no frame is outstanding.  pull->lock held. */
 void omx_pull_timer_start(struct omx_pull *pull);
 
 /* ---- response.c, pull->lock held ---- */

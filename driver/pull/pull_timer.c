@@ -33,8 +33,10 @@ void omx_pull_timer_start(struct omx_pull *pull)
 	u32 due;
 
 	lockdep_assert_held(&pull->lock);
-	if (!pull->window.outstanding)
+	if (!pull->window.outstanding) {
+		timer_delete(&pull->timer);
 		return;
+	}
 	due = omx_pull_window_due(&pull->window, omx_pull_now_us(), patience);
 	at = jiffies + usecs_to_jiffies(max(due, patience));
 	give_up = pull->progress + pull->timeout + 1;

@@ -53,7 +53,9 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 	}
 	if (was_idle && pull->window.outstanding) {
 		pull->progress = jiffies;	/* the sender's silence begins now */
-		omx_pull_timer_start(pull);
+		/* One that still runs for earlier frames ends sooner and then starts anew. */
+		if (!timer_pending(&pull->timer))
+			omx_pull_timer_start(pull);
 	}
 }
 
