@@ -189,51 +189,58 @@ static void entry_note(struct omx_channel *ch, u32 log, u64 stamp)
 	ch->access_queue.logs_used |= BIT_ULL(log);
 }
 
-static u8 entry_reserve(struct omx_channel *ch, const struct omx_window *window,
-			const struct demand *demand, const struct verdict *verdict)
+static void entry_describe(struct omx_log_record *entry, const struct omx_channel *ch,
+			   const struct omx_active_access *active, const struct demand *demand)
+{
+	entry->kind = demand->kind;
+	entry->status = active->blocked ? OMX_STATUS_NO_RIGHT : OMX_STATUS_OK;
+	entry->source = ch->mac << 16 | ch->peer_endpoint;
+	entry->session = ch->peer_session;
+	entry->channel = ch->id;
+	entry->offset = demand->offset;
+	entry->length = demand->length;
+	entry->immediate = 0;		/* the last packet of a put may bring one */
+	entry->window = active->window;
+	entry->data_length = active->data_length;
+}
+
+/* There is no log if the flags have just been changed: those that are new apply then. */
+static u8 entry_reserve(struct omx_channel *ch, const struct demand *demand,
+			const struct verdict *verdict)
 {
 	struct omx_active_access *active = &ch->access_queue.active;
 	struct omx_log *log = omx_log_get(ch->ep, verdict->log);
-	const struct omx_log_record like = {
-		.kind = demand->kind,
-		.status = active->blocked ? OMX_STATUS_NO_RIGHT : OMX_STATUS_OK,
-		.source = ch->mac << 16 | ch->peer_endpoint,
-		.session = ch->peer_session,
-		.channel = ch->id,
-		.offset = demand->offset,
-		.length = demand->length,
-		.window = window->id,
-		.data_length = active->blocked ? 0 : entry_data_length(demand, verdict),
-	};
 	struct omx_log_record *entry = NULL;
+	bool may_hold;
 
-	/* There is none if the flags have just been changed: those that are new apply then. */
-	if (log && !omx_log_may_hold(log, like.data_length)) {
-		omx_log_put(log);
-		return OMX_STATUS_NO_MEMORY;
-	}
-	if (log)
-		entry = omx_log_reserve(log, &ch->ep->logs, &like);
+	active->data_length = active->blocked ? 0 : entry_data_length(demand, verdict);
+	may_hold = !log || omx_log_may_hold(log, active->data_length);
+	if (log && may_hold)
+		entry = omx_log_reserve(log, &ch->ep->logs, active->data_length);
 	if (!entry) {
 		if (log)
 			omx_log_put(log);
+		if (!may_hold)
+			return OMX_STATUS_NO_MEMORY;
 		omx_count(ch->ep->board, ACCESS_LOG_FULL);
 		return OMX_STATUS_LOG_FULL;
 	}
+	entry_describe(entry, ch, active, demand);
 	entry_note(ch, verdict->log, entry->stamp);
 	active->log = log;
 	active->entry = entry;
-	active->data_length = like.data_length;
 	return OMX_STATUS_OK;
 }
 
 static void active_clear(struct omx_active_access *active, enum omx_record_state state)
 {
 	if (active->entry) {
-		omx_log_commit(active->log, active->entry, state);
+		omx_log_commit(active->log, active->entry, state, active->data_length);
 		omx_log_put(active->log);
 	}
-	*active = (struct omx_active_access){};
+	active->log = NULL;
+	active->entry = NULL;
+	active->busy = false;
 }
 
 void omx_active_abandon(struct omx_channel *ch)
@@ -260,8 +267,8 @@ static void access_trace(struct omx_channel *ch, const struct demand *demand)
 	trace_omx_access_recorded(ch, demand->type, demand->id, demand->offset, demand->length);
 }
 
-static u8 active_judge(struct omx_channel *ch, const struct omx_window *window,
-		       const struct demand *demand, const struct verdict *verdict)
+static u8 active_judge(struct omx_channel *ch, const struct demand *demand,
+		       const struct verdict *verdict)
 {
 	struct omx_active_access *active = &ch->access_queue.active;
 	bool refused = verdict_refuses(verdict, demand);
@@ -270,7 +277,7 @@ static u8 active_judge(struct omx_channel *ch, const struct omx_window *window,
 	active->performs = verdict->permits & OMX_PAGE_W;
 	active->blocked = refused && verdict->logged;
 	if (verdict->logged)
-		status = entry_reserve(ch, window, demand, verdict);
+		status = entry_reserve(ch, demand, verdict);
 	if (verdict->traced && !status)
 		access_trace(ch, demand);
 	if (!refused || status)
@@ -310,7 +317,7 @@ static u8 active_start(struct omx_channel *ch, const struct omx_window *window,
 		omx_count(ch->ep->board, ACCESS_BAD_RANGE);
 		return OMX_STATUS_BAD_RANGE;
 	}
-	return active_judge(ch, window, demand, &verdict);
+	return active_judge(ch, demand, &verdict);
 }
 
 /* The packets of a put come one after the other, without gaps. */

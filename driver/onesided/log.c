@@ -382,30 +382,26 @@ static struct omx_log_record *log_take_slots(struct omx_log *log, struct omx_log
 }
 
 struct omx_log_record *omx_log_reserve(struct omx_log *log, struct omx_logs *logs,
-				      const struct omx_log_record *like)
+				      u32 data_length)
 {
-	u32 slots = entry_slots(like->data_length);
+	u32 slots = entry_slots(data_length);
 	struct omx_log_record *entry;
-	u64 stamp;
 
-	spin_lock_bh(&log->lock);
+	spin_lock(&log->lock);
 	entry = log_take_slots(log, logs, slots);
 	if (entry) {
-		stamp = entry->stamp;
-		*entry = *like;
-		entry->stamp = stamp;
+		entry->state = OMX_RECORD_RESERVED;
 		log_append(log, entry, slots);
 		/* Pairs with the program's acquire: the entry says that it is reserved. */
 		smp_store_release(&log->kernel->khead, log->head);
 	} else {
 		WRITE_ONCE(log->kernel->krefused, log->kernel->krefused + 1);
 	}
-	spin_unlock_bh(&log->lock);
+	spin_unlock(&log->lock);
 	return entry;
 }
 
-static void log_count(struct omx_log *log, const struct omx_log_record *entry,
-		      enum omx_record_state state)
+static void log_count(struct omx_log *log, enum omx_record_state state, u32 data_length)
 {
 	struct omx_log_kernel *kernel = log->kernel;
 
@@ -415,19 +411,19 @@ static void log_count(struct omx_log *log, const struct omx_log_record *entry,
 		return;
 	}
 	WRITE_ONCE(kernel->kentries, kernel->kentries + 1);
-	WRITE_ONCE(kernel->kbytes, kernel->kbytes + entry->data_length);
+	WRITE_ONCE(kernel->kbytes, kernel->kbytes + data_length);
 }
 
 void omx_log_commit(struct omx_log *log, struct omx_log_record *entry,
-		    enum omx_record_state state)
+		    enum omx_record_state state, u32 data_length)
 {
-	spin_lock_bh(&log->lock);
-	log_count(log, entry, state);
+	spin_lock(&log->lock);
+	log_count(log, state, data_length);
 	/* Pairs with the program's acquire: the entry and its data are complete. */
 	smp_store_release(&entry->state, state);
 	/* ... and whoever sees this sees that state. */
 	smp_store_release(&log->kernel->kcommits, log->kernel->kcommits + 1);
-	spin_unlock_bh(&log->lock);
+	spin_unlock(&log->lock);
 	if (wq_has_sleeper(&log->wait))
 		wake_up_interruptible(&log->wait);
 }

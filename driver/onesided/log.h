@@ -67,15 +67,18 @@ void omx_log_put(struct omx_log *log);
 
 /* Can an entry with so much data ever have room? */
 bool omx_log_may_hold(const struct omx_log *log, u32 data_length);
+/* ---- BH off ---- */
 /*
- * Reserves an entry like this one, whose state is OMX_RECORD_RESERVED, with room for its
- * data.  NULL: there is no room now.
+ * Reserves an entry, whose state is OMX_RECORD_RESERVED, with room for so much data.  The
+ * caller fills in all but its state, slots and stamp.  NULL: there is no room now.
  */
 struct omx_log_record *omx_log_reserve(struct omx_log *log, struct omx_logs *logs,
-				      const struct omx_log_record *like);
+				      u32 data_length);
 /* Completes an entry, whose data is in place: OMX_RECORD_COMMITTED or OMX_RECORD_VOID. */
 void omx_log_commit(struct omx_log *log, struct omx_log_record *entry,
-		    enum omx_record_state state);
+		    enum omx_record_state state, u32 data_length);
+
+/* ---- any context ---- */
 /* Has the program consumed all entries up to this stamp? */
 bool omx_log_is_consumed(const struct omx_log *log, u64 stamp);
 
