@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		6
+#define OMX_ABI_VERSION		7
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -416,6 +416,8 @@ struct omx_ioc_pager {
 #define OMX_IOC_LOG_WAIT	_IOW(OMX_IOC_MAGIC, 0x3c, struct omx_ioc_log_wait)
 #define OMX_IOC_ACTIVATE	_IOW(OMX_IOC_MAGIC, 0x3d, struct omx_ioc_activate)
 #define OMX_IOC_FLUSH_ACTIVE	_IOW(OMX_IOC_MAGIC, 0x3e, struct omx_ioc_flush_active)
+#define OMX_IOC_PUT_LOCAL	_IOWR(OMX_IOC_MAGIC, 0x3f, struct omx_ioc_local_access)
+#define OMX_IOC_GET_LOCAL	_IOWR(OMX_IOC_MAGIC, 0x40, struct omx_ioc_local_access)
 
 /* ---- mapped memory -------------------------------------------------------- */
 

@@ -122,6 +122,23 @@ struct omx_ioc_atomic {
 	__u8	reserved[2];
 };
 
+/*
+ * PUT_LOCAL and GET_LOCAL perform a small access to an endpoint of this host during the
+ * call, which copies each byte once.  On success there is no event: the access has ended
+ * with `status`.  EAGAIN: the target is elsewhere, or the access would have to wait.  Then
+ * it has no event, either, though bytes may have been copied: post it as PUT or GET.
+ */
+struct omx_ioc_local_access {
+	struct omx_buffer buffer;	/* up to OMX_MEDIUM_MAX bytes */
+	struct omx_key key;
+	__u64	offset;			/* in the window */
+	__u64	immediate;		/* only with OMX_ACCESS_EVENT, else 0 */
+	__u32	channel;
+	__u32	flags;			/* of a put: OMX_ACCESS_EVENT */
+	__u32	status;			/* out: OMX_STATUS_* */
+	__u32	reserved;
+};
+
 /* ---- conditional accesses ---- */
 
 /*

@@ -6,6 +6,7 @@
  *   put of up to OMX_MEDIUM_MAX bytes   OMX_IOC_PUT copies the data
  *   longer put                          OMX_IOC_PUT_RNDV: the peer's driver pulls it
  *   get that fits one frame             OMX_IOC_GET: the event brings the data
+ *   up to OMX_MEDIUM_MAX, on this host  OMX_IOC_PUT_LOCAL, OMX_IOC_GET_LOCAL: without an event
  *   longer get                          the same with OMX_ACCESS_ANNOUNCE: the event
  *                                       announces a message, which is pulled (pull.c)
  *   atomic operation                    OMX_IOC_ATOMIC: the event brings the word
@@ -29,6 +30,7 @@
 #include "helper.h"
 #include "omx.h"
 #include "pager.h"
+#include "refused.h"
 #include "region.h"
 #include "submit.h"
 #include "when.h"
@@ -150,6 +152,37 @@ static int flush_submit(struct omx__request *req)
 	return omx__driver_ioctl(req->ep->fd, OMX_IOC_FLUSH_ACTIVE, &flush);
 }
 
+/*
+ * Puts and gets of up to OMX_MEDIUM_MAX bytes are performed during the call on this host if
+ * those before them have been performed, which the driver knows.  False: post it.
+ */
+static bool access_perform_local(struct omx__request *req)
+{
+	struct omx_ioc_local_access local = {
+		.buffer = req->buffer.abi,
+		.key = req->access.key,
+		.offset = req->access.offset,
+		.immediate = req->access.immediate,
+		.channel = req->partner->channel,
+		.flags = req->access.flags,
+	};
+	unsigned long command = req->type == REQUEST_PUT ? OMX_IOC_PUT_LOCAL : OMX_IOC_GET_LOCAL;
+	int err = omx__driver_ioctl(req->ep->fd, command, &local);
+
+	if (err == -ENOTTY)		/* an older driver */
+		req->partner->local = false;
+	if (!err)
+		omx__access_end(req, local.status);
+	return !err;
+}
+
+static bool access_may_be_local(const struct omx__request *req)
+{
+	return unlikely(req->partner->local) &&
+	       (req->type == REQUEST_PUT || req->type == REQUEST_GET) && !req->conditional &&
+	       req->buffer.abi.length <= OMX_MEDIUM_MAX && !omx__access_may_return(&req->access);
+}
+
 static int access_request(struct omx__request *req)
 {
 	switch (req->type) {
@@ -174,8 +207,11 @@ static int access_request(struct omx__request *req)
  */
 int omx__access_submit(struct omx__request *req)
 {
-	int err = access_request(req);
+	int err;
 
+	if (access_may_be_local(req) && access_perform_local(req))
+		return 0;
+	err = access_request(req);
 	if (unlikely(err == -EINVAL)) {
 		omx__region_put(req);
 		omx__request_done(req, OMX_MESSAGE_ABORTED);

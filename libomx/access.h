@@ -57,6 +57,9 @@ void omx__access_uncount(struct omx__request *req);
 omx_return_t omx__access_ask(struct omx__endpoint *ep, struct partner *partner, uint64_t *stamp,
 			     struct omx__request **req);
 
+/* The access has ended during the call, with this status of the driver. */
+void omx__access_end(struct omx__request *req, uint32_t status);
+
 /* The driver's answer to an access has arrived; the event has this many slots. */
 void omx__access_done(struct omx__endpoint *ep, const struct omx_event *event, uint32_t slots);
 

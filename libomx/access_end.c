@@ -36,6 +36,11 @@ static void access_finish_with(struct omx__request *req, omx_return_t code)
 	omx__request_done(req, code);
 }
 
+void omx__access_end(struct omx__request *req, uint32_t status)
+{
+	access_finish_with(req, status ? omx__error_from_status((uint8_t)status) : OMX_SUCCESS);
+}
+
 /* ---- gets ------------------------------------------------------------------ */
 
 /* The length in the event is not trusted. */

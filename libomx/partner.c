@@ -181,6 +181,7 @@ struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channe
 	partner->endpoint = info.endpoint;
 	partner->session = info.session;
 	partner->rndv_threshold = partner_longest_eager(ep, &info);
+	partner->local = info.flags & OMX_CHANNEL_LOCAL;
 	partner_enter_channel(ep, partner, channel);
 	omx__partner_flush(ep, partner);
 	return partner;

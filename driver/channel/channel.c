@@ -64,6 +64,21 @@ struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
 	return NULL;
 }
 
+struct omx_channel *omx_channel_other_end(const struct omx_channel *ch)
+{
+	const struct omx_endpoint *ep = ch->ep;
+	struct omx_board *board = omx_board_get_by_mac(ep->net, ch->mac);
+	struct omx_endpoint *peer;
+
+	if (!board)
+		return NULL;
+	peer = omx_endpoint_find(board, ch->peer_endpoint);
+	omx_board_put(board);
+	if (!peer || peer->session != ch->peer_session)
+		return NULL;
+	return omx_channel_find(peer, ep->board->mac, ep->index, ep->session);
+}
+
 /* ---- making ---- */
 
 static void channel_fill_template(struct omx_channel *ch)

@@ -118,6 +118,8 @@ void omx_channel_put(struct omx_channel *ch);
  */
 struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session);
+/* The peer's channel to us, if the peer is on this host.  The same conditions. */
+struct omx_channel *omx_channel_other_end(const struct omx_channel *ch);
 struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 				     u16 endpoint, u32 session);
 /* Does the channel exist, or is there room for it? */

@@ -254,6 +254,8 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_LOG_WAIT,		omx_log_wait),
 	RUN(OMX_IOC_ACTIVATE,		omx_window_activate),
 	RUN(OMX_IOC_FLUSH_ACTIVE,	omx_flush_active),
+	RUN(OMX_IOC_PUT_LOCAL,		omx_put_local),
+	RUN(OMX_IOC_GET_LOCAL,		omx_get_local),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -3,13 +3,16 @@
  * This is where bytes move between frames and regions.  A sender that responds
  * to a pull request attaches pages to frames or reads them; the receiver fills
  * pages from frames.  Both call this for each frame, mostly in softirq, and in
- * process context with BH off after pages were brought in.  Pages are accessed
+ * process context with BH off after pages were brought in.  Between programs of one
+ * host the initiator of an access copies in its system call.  Pages are accessed
  * only under the lock of their extent, so that an invalidation waits for a copy
  * in progress.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/skbuff.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
 
 #include "dma/dma_copies.h"
 #include "memory/access.h"
@@ -137,4 +140,60 @@ int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 		omx_cursor_advance(cursor, n);
 	}
 	return error;
+}
+
+/* ---- between programs ---- */
+
+/* See omx_buffer_read_skb() for the underscores. */
+static int access_copy_page(const struct omx_cursor *cursor, struct iov_iter *iter, u32 length)
+{
+	void *page = kmap_local_page(cursor->page);
+	size_t n;
+
+	if (iov_iter_rw(iter) == WRITE) {
+		n = _copy_from_iter(page + cursor->page_offset, length, iter);
+		if (ARCH_IMPLEMENTS_FLUSH_DCACHE_PAGE)
+			flush_dcache_folio(page_folio(cursor->page));
+	} else {
+		n = _copy_to_iter(page + cursor->page_offset, length, iter);
+	}
+	kunmap_local(page);
+	return n == length ? 0 : -EFAULT;
+}
+
+/* A page fault of the program could wait for the invalidation of the extent that is locked. */
+static int access_copy_some(struct omx_cursor *cursor, struct iov_iter *iter, u32 *length)
+{
+	struct omx_extent *extent = omx_cursor_extent(cursor);
+	int error = 0;
+
+	if (!extent)
+		return -EAGAIN;
+	spin_lock(&extent->lock);
+	*length = min(*length, omx_cursor_usable(cursor));
+	if (*length) {
+		pagefault_disable();
+		error = access_copy_page(cursor, iter, *length);
+		pagefault_enable();
+	}
+	spin_unlock(&extent->lock);
+	return *length ? error : -EAGAIN;
+}
+
+int omx_region_copy_iter(struct omx_cursor *cursor, u64 offset, struct iov_iter *iter,
+			 u32 length)
+{
+	int error;
+	u32 n;
+
+	if (!omx_cursor_seek(cursor, offset, length))
+		return -EINVAL;
+	for (; length; length -= n) {
+		n = length;
+		error = access_copy_some(cursor, iter, &n);
+		if (error)
+			return error;
+		omx_cursor_advance(cursor, n);
+	}
+	return omx_region_was_withdrawn(cursor->region) ? -ENOENT : 0;
 }

@@ -10,6 +10,7 @@
 
 #include <linux/types.h>
 
+struct iov_iter;
 struct omx_cursor;
 struct omx_dma_copies;
 struct sk_buff;
@@ -30,5 +31,11 @@ int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length)
  */
 int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 		    int skb_offset, u32 length, struct omx_dma_copies *copies);
+/*
+ * Copies between the region and memory of the current program, in the direction of the
+ * iterator.  -EFAULT: the program's memory is not present.
+ */
+int omx_region_copy_iter(struct omx_cursor *cursor, u64 offset, struct iov_iter *iter,
+			 u32 length);
 
 #endif

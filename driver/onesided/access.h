@@ -26,6 +26,9 @@ long omx_put_rndv(struct omx_endpoint *ep, void __user *arg);
 long omx_get(struct omx_endpoint *ep, void __user *arg);
 long omx_atomic(struct omx_endpoint *ep, void __user *arg);
 long omx_flush_active(struct omx_endpoint *ep, void __user *arg);
+/* OMX_IOC_PUT_LOCAL, OMX_IOC_GET_LOCAL */
+long omx_put_local(struct omx_endpoint *ep, void __user *arg);
+long omx_get_local(struct omx_endpoint *ep, void __user *arg);
 /* The endpoint closes; its channels are gone. */
 void omx_accesses_destroy(struct omx_endpoint *ep);
 

@@ -251,18 +251,26 @@ void omx_access_queue_init(struct omx_access_queue *queue)
 	omx_pager_work_init(&queue->work, queue_go_on);
 }
 
-void omx_access_queue_run(struct omx_channel *ch)
+void omx_access_queue_leave(struct omx_channel *ch)
 {
-	local_bh_disable();
-	if (!queue_begin(ch))
-		goto enable;
 	/* The work has the reference on the channel then, and runs the queue. */
 	if (queue_run_some(ch))
 		omx_pager_queue(ch->ep->space->pager, &ch->access_queue.work);
 	else
 		omx_channel_put(ch);
-enable:
+}
+
+void omx_access_queue_run(struct omx_channel *ch)
+{
+	local_bh_disable();
+	if (queue_begin(ch))
+		omx_access_queue_leave(ch);
 	local_bh_enable();
+}
+
+bool omx_access_queue_enter(struct omx_channel *ch)
+{
+	return skb_queue_empty_lockless(&ch->access_queue.packets) && queue_begin(ch);
 }
 
 /* ---- the endpoint ---- */

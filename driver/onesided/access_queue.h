@@ -75,4 +75,12 @@ void omx_access_queue_init(struct omx_access_queue *queue);
  */
 void omx_access_queue_run(struct omx_channel *ch);
 
+/* ---- BH off, RCU read lock held, ch->lock not held ---- */
+/*
+ * If nothing is queued and nobody runs the queue, the caller does from now on, until it
+ * calls omx_access_queue_leave(), which performs what was queued meanwhile.
+ */
+bool omx_access_queue_enter(struct omx_channel *ch);
+void omx_access_queue_leave(struct omx_channel *ch);
+
 #endif

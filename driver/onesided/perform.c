@@ -155,15 +155,15 @@ static int put_place(const struct access *access)
 	return error;
 }
 
-static bool put_push_event(const struct access *access, const struct omx_wire_put *body)
+bool omx_put_push_event(struct omx_channel *ch, u32 window, u64 immediate, u32 length)
 {
-	struct omx_endpoint *ep = access->ch->ep;
+	struct omx_endpoint *ep = ch->ep;
 	struct omx_event event = {
 		.type = OMX_EVENT_PUT,
-		.channel = access->ch->id,
-		.immediate = be64_to_cpu(body->immediate),
-		.length = be32_to_cpu(body->length),
-		.window = access->window->id,
+		.channel = ch->id,
+		.immediate = immediate,
+		.length = length,
+		.window = window,
 	};
 
 	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0)) {
@@ -186,7 +186,9 @@ static int put_end(const struct access *access, const struct omx_wire_put *body)
 
 	if (!response)
 		return access_wait_for_memory(access);
-	if (body->flags & OMX_PUT_EVENT && !put_push_event(access, body)) {
+	if (body->flags & OMX_PUT_EVENT &&
+	    !omx_put_push_event(access->ch, access->window->id, be64_to_cpu(body->immediate),
+				be32_to_cpu(body->length))) {
 		kfree_skb(response);
 		return -EBUSY;
 	}

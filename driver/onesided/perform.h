@@ -27,5 +27,10 @@ struct omx_access_cb {
  *	-EBUSY		the ring has no room; the program will kick
  */
 int omx_access_perform(struct omx_channel *ch, struct sk_buff *skb);
+/*
+ * Tells our program of a put that the peer of the channel has made.  False: the ring has
+ * no room; the program will kick.
+ */
+bool omx_put_push_event(struct omx_channel *ch, u32 window, u64 immediate, u32 length);
 
 #endif

@@ -34,27 +34,18 @@
 /* The message of a sender on this host, referenced.  Errors are those of omx_rndv_get(). */
 static struct omx_rndv *local_source(struct omx_pull *pull)
 {
-	struct omx_endpoint *ep = pull->ep, *peer;
 	struct omx_rndv *rndv = ERR_PTR(-ENOENT);
-	struct omx_channel *ch = pull->ch, *back;
-	struct omx_board *board;
+	struct omx_channel *back;
 
-	board = omx_board_get_by_mac(ep->net, ch->mac);
-	if (!board)
-		return rndv;
 	rcu_read_lock();
-	peer = omx_endpoint_find(board, ch->peer_endpoint);
-	if (peer && peer->session == ch->peer_session) {
-		back = omx_channel_find(peer, ep->board->mac, ep->index, ep->session);
-		if (back)
-			rndv = omx_rndv_get(peer, pull->message, back);
-		if (!IS_ERR(rndv) && pull->length > rndv->length) {
-			omx_rndv_put(rndv);
-			rndv = ERR_PTR(-ENOENT);
-		}
+	back = omx_channel_other_end(pull->ch);
+	if (back)
+		rndv = omx_rndv_get(back->ep, pull->message, back);
+	if (!IS_ERR(rndv) && pull->length > rndv->length) {
+		omx_rndv_put(rndv);
+		rndv = ERR_PTR(-ENOENT);
 	}
 	rcu_read_unlock();
-	omx_board_put(board);
 	return rndv;
 }
 

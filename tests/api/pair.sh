@@ -49,6 +49,21 @@ counter() {
 		END { print n + 0 }'
 }
 
+# local_accesses I: how many puts and gets were performed by their initiators on node I.
+local_accesses() {
+	counter "$1" 'put or get performed by its initiator on this host'
+}
+
+# at_once I PROGRAM [OPTION...]: alone, and some of its accesses are performed by the
+# calls that post them.
+at_once() {
+	local before
+	before=$(local_accesses "$1")
+	alone "$@"
+	[ "$(local_accesses "$1")" -gt "$before" ] ||
+		fail "$2: no access is performed by the call that posts it"
+}
+
 # says WORD FILE PID: within 20 s the program writes that to its log.
 says() {
 	local try

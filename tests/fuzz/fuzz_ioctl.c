@@ -46,7 +46,8 @@ static const unsigned int commands[] = {
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
 	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
 	OMX_IOC_WINDOW_CREATE, OMX_IOC_WINDOW_REVOKE, OMX_IOC_PUT, OMX_IOC_PUT_RNDV,
-	OMX_IOC_GET, OMX_IOC_ATOMIC, OMX_IOC_PUT_WHEN, OMX_IOC_GET_WHEN, OMX_IOC_POST_KEY,
+	OMX_IOC_GET, OMX_IOC_PUT_LOCAL, OMX_IOC_GET_LOCAL, OMX_IOC_ATOMIC,
+	OMX_IOC_PUT_WHEN, OMX_IOC_GET_WHEN, OMX_IOC_POST_KEY,
 	OMX_IOC_LOG_CREATE, OMX_IOC_LOG_DESTROY,
 	OMX_IOC_LOG_WAIT, OMX_IOC_ACTIVATE, OMX_IOC_FLUSH_ACTIVE,
 };
@@ -386,7 +387,7 @@ static void report(void)
 	       "%llu odd mappings\n", (unsigned long long)calls, all, accepted_of(OMX_IOC_OPEN),
 	       accepted_of(OMX_IOC_PAGER), (unsigned long long)page_ins,
 	       (unsigned long long)mappings);
-	for (i = _IOC_NR(OMX_IOC_WINDOW_CREATE); i <= _IOC_NR(OMX_IOC_FLUSH_ACTIVE); i++)
+	for (i = _IOC_NR(OMX_IOC_WINDOW_CREATE); i <= _IOC_NR(OMX_IOC_GET_LOCAL); i++)
 		printf("one-sided, 0x%x: %llu accepted\n", i, (unsigned long long)accepted[i]);
 }
 

@@ -201,6 +201,17 @@ static void fill_get(struct omx_ioc_get *get)
 	get->flags = any_below(2) ? OMX_ACCESS_ANNOUNCE : any_below(4);
 }
 
+static void fill_local_access(struct omx_ioc_local_access *access)
+{
+	fill_buffer(&access->buffer);
+	access->key = any_key();
+	access->offset = any_offset();
+	access->channel = any_number();
+	access->flags = any_below(16) ? any_below(2) : any_extreme();
+	access->immediate = access->flags ? any_word() : 0;
+	access->reserved = 0;
+}
+
 static void fill_atomic(struct omx_ioc_atomic *atomic)
 {
 	atomic->key = any_key();
@@ -371,6 +382,10 @@ static void make_sense(unsigned int command, void *argument)
 		break;
 	case OMX_IOC_GET:
 		fill_get(argument);
+		break;
+	case OMX_IOC_PUT_LOCAL:
+	case OMX_IOC_GET_LOCAL:
+		fill_local_access(argument);
 		break;
 	case OMX_IOC_ATOMIC:
 		fill_atomic(argument);

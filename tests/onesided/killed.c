@@ -4,6 +4,7 @@
  * seconds; the target's memory is its own again when the window is destroyed.
  *
  *	--mode M	who dies: target (the server) or initiator
+ *	--window N	accesses under way, if not many
  */
 #include <signal.h>
 #include <stdio.h>

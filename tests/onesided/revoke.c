@@ -6,6 +6,7 @@
  * pages that nobody supplies.
  *
  *	--count N	rounds
+ *	--window N	accesses under way, if not many
  *	--mode M	pin, overlap, unpinned, permanent, auto
  */
 #include <stdio.h>

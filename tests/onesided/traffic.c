@@ -109,19 +109,21 @@ static void end_access(omx_endpoint_t ep, struct access *access)
 omx_return_t traffic_run(const struct remote *remote, double seconds)
 {
 	double end = now() + seconds;
+	unsigned int under_way = options.window ? options.window : UNDER_WAY;
 	unsigned int i, n;
 
+	CHECK(under_way <= UNDER_WAY);
 	chance_of.state = any_seed();
 	failure = OMX_SUCCESS;
 	posted = 0;
 	failed_number = UINT64_MAX;
-	for (i = 0; !failure && now() < end; i = (i + 1) % UNDER_WAY) {
+	for (i = 0; !failure && now() < end; i = (i + 1) % under_way) {
 		end_access(remote->ep, &accesses[i]);
 		if (!failure)
 			post_access(remote, &accesses[i]);
 	}
 	/* In the order in which they were posted. */
-	for (n = 0; n < UNDER_WAY; n++, i = (i + 1) % UNDER_WAY)
+	for (n = 0; n < under_way; n++, i = (i + 1) % under_way)
 		end_access(remote->ep, &accesses[i]);
 	return failure;
 }

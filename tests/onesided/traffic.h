@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts, gets and atomics of all lengths, many under way, until one of them fails:
- * what a target meets whose window, memory or program ends.
+ * Puts, gets and atomics of all lengths, many under way (or --window N), until one of
+ * them fails: what a target meets whose window, memory or program ends.
  */
 #ifndef TESTS_ONESIDED_TRAFFIC_H
 #define TESTS_ONESIDED_TRAFFIC_H

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMANDS	64
+#define COMMANDS	128
 
 struct fault {
 	unsigned long command;
@@ -140,6 +140,8 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_GET_WHEN: return mock_do_get_when(file, argument);
 	case OMX_IOC_POST_KEY: return mock_do_post_key(file, argument);
 	case OMX_IOC_FLUSH_ACTIVE: return mock_do_flush_active(file, argument);
+	case OMX_IOC_PUT_LOCAL:
+	case OMX_IOC_GET_LOCAL: return -EAGAIN;
 	case OMX_IOC_FETCH: return mock_do_fetch(file, argument);
 	case OMX_IOC_WAIT: return mock_do_wait(file, argument);
 	case OMX_IOC_WAKEUP: return mock_do_wakeup(file);
