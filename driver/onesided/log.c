@@ -347,7 +347,7 @@ static void log_append(struct omx_log *log, struct omx_log_record *slot, u32 slo
 {
 	lockdep_assert_held(&log->lock);
 	slot->slots = slots;
-	WRITE_ONCE(log->head, log->head + slots);
+	log->head += slots;
 }
 
 static void log_pad(struct omx_log *log, u32 slots, u64 stamp)
@@ -428,11 +428,20 @@ void omx_log_commit(struct omx_log *log, struct omx_log_record *entry,
 		wake_up_interruptible(&log->wait);
 }
 
-/* The program may have moved its tail anywhere: then the answer is of no use to it. */
-bool omx_log_is_consumed(const struct omx_log *log, u64 stamp)
+/*
+ * Under the lock, because the program may consume the first entry at any time: a producer
+ * would then overwrite it between our looks at the tail and at what is there.  The program
+ * may have moved its tail anywhere: then the answer is of no use to it.
+ */
+bool omx_log_is_consumed(struct omx_log *log, u64 stamp)
 {
-	u32 tail = log_tail(log);
-	u32 used = READ_ONCE(log->head) - tail;
+	bool is_consumed;
+	u32 tail, used;
 
-	return !used || used > log->slots || READ_ONCE(log_entry_at(log, tail)->stamp) > stamp;
+	spin_lock(&log->lock);
+	tail = log_tail(log);
+	used = log->head - tail;
+	is_consumed = !used || used > log->slots || log_entry_at(log, tail)->stamp > stamp;
+	spin_unlock(&log->lock);
+	return is_consumed;
 }

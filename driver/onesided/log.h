@@ -37,7 +37,7 @@ struct omx_log {
 	u32 ranges;			/* of windows that name it; under ep->active_lock */
 	bool is_destroyed;		/* set once; whoever waits returns */
 	spinlock_t lock;		/* of producers: head and statistics */
-	u32 head;			/* also read unlocked */
+	u32 head;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_LOG_WAIT */
 };
 
@@ -77,10 +77,8 @@ struct omx_log_record *omx_log_reserve(struct omx_log *log, struct omx_logs *log
 /* Completes an entry, whose data is in place: OMX_RECORD_COMMITTED or OMX_RECORD_VOID. */
 void omx_log_commit(struct omx_log *log, struct omx_log_record *entry,
 		    enum omx_record_state state, u32 data_length);
-
-/* ---- any context ---- */
 /* Has the program consumed all entries up to this stamp? */
-bool omx_log_is_consumed(const struct omx_log *log, u64 stamp);
+bool omx_log_is_consumed(struct omx_log *log, u64 stamp);
 
 static inline void *omx_log_data(struct omx_log_record *entry)
 {
