@@ -79,10 +79,8 @@ static void queue_note_unfinished(struct omx_channel *ch, bool pauses)
 			  skb_queue_empty(&queue->packets);
 
 	lockdep_assert_held(&ch->lock);
-	if (unfinished) {
+	if (unfinished)
 		omx_channel_wake_up(ch);
-		queue->owed_since = jiffies;
-	}
 	queue->unfinished = unfinished;
 	if (unfinished)
 		omx_channel_watch(ch);

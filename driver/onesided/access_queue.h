@@ -34,10 +34,10 @@ struct omx_access_queue {
 	bool running;			/* somebody performs accesses, or its work is queued */
 	bool again;			/* meanwhile somebody wanted to */
 	bool stopped;			/* the channel or the endpoint ends; set once */
-	bool unfinished;		/* the peer owes the rest of a put that is logged: */
-	unsigned long owed_since;	/* jiffies; its latest packet was performed */
+	bool unfinished;		/* the peer owes the rest of a put, since owed_since */
 
 	/* Of whoever has set `running`: */
+	unsigned long owed_since;	/* jiffies; the latest packet of a put that is logged */
 	struct omx_active_access active;	/* see active.h ... */
 	u64 log_stamp;			/* ... the newest entry of this channel */
 	u64 logs_used;			/* bits: logs that have had entries since they were empty */

@@ -341,6 +341,8 @@ static u8 put_enter(struct omx_channel *ch, const struct omx_window *window,
 	const struct omx_wire_put *body = omx_packet_body(skb);
 	u32 length = skb->len - PUT_HEADER;
 
+	/* Also if it waited for pages.  Other packets do not give the peer more time. */
+	ch->access_queue.owed_since = jiffies;
 	if (cb->entered)
 		return OMX_STATUS_OK;
 	if (!put_continues(active, window, body, length)) {

@@ -33,6 +33,7 @@ struct raw_frame {
 		struct omx_wire_put_rndv put_rndv;
 		struct omx_wire_get get;
 		struct omx_wire_atomic atomic;
+		struct omx_wire_flush flush;
 		struct omx_wire_access_response response;
 		uint8_t bytes[RAW_BODY_MAX];
 	};

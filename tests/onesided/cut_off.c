@@ -4,7 +4,7 @@
  * late, never, or when their entry is not where it was:
  *
  * - The entries behind such a put are seen when the rest has come, or after the timeout,
- *   also if the host answers the driver's probes.
+ *   also if the host answers the driver's probes or goes on with other accesses.
  * - A program that moves the tail of its log past such an entry has it overwritten.  That
  *   is its own loss: nothing is written outside of the log.
  *
@@ -31,9 +31,9 @@
 #define SLOTS		64u
 #define DATA_MAX	((SLOTS / 2 - 1) * OMX_SLOT_SIZE)
 
-enum rest { NEVER, ANSWERS, LATE };
+enum rest { NEVER, ANSWERS, FLUSHES, LATE };
 
-static const char *const names[] = { "silent", "answers probes", "late" };
+static const char *const names[] = { "silent", "answers probes", "flushes", "late" };
 
 static omx_endpoint_t ep;
 static struct remote self;
@@ -49,6 +49,8 @@ struct cut_put {
 	unsigned int length;
 	unsigned int sent;
 	uint32_t packets;
+	uint16_t ack_flow;		/* of the latest response, as on the cable */
+	uint32_t ack;
 };
 
 static struct cut_put any_put(uint64_t offset, unsigned int length)
@@ -85,6 +87,35 @@ static void answer_probe(const struct cut_put *put)
 	raw_host_send(&host, OMX_WIRE_ACK, 1, put->session, sizeof(host.frame.ack));
 }
 
+static void receive_responses(struct cut_put *put)
+{
+	struct raw_frame frame;
+
+	while (raw_host_receive(&host, put->session, &frame)) {
+		if (frame.head.type != OMX_WIRE_ACCESS_RESPONSE)
+			continue;
+		put->ack_flow = frame.response.sequence.flow;
+		put->ack = frame.response.sequence.seq;
+	}
+}
+
+/* Another access between the packets of the put. */
+static void send_flush(struct cut_put *put)
+{
+	host.frame.flush = (struct omx_wire_flush){
+		.sequence = {
+			.flow = htons(1),
+			.seq = htonl(++put->packets),
+			.ack_flow = put->ack_flow,
+			.ack = put->ack,
+			.window = htons(64),
+		},
+		.access = htonl(2),
+	};
+	raw_host_send(&host, OMX_WIRE_FLUSH, 1, put->session, sizeof(host.frame.flush));
+	receive_responses(put);
+}
+
 static void open_host(void)
 {
 	uint64_t nic = htobe64(nic_of(ep) << 16);
@@ -107,6 +138,8 @@ static double await_entry(omx_log_t log, omx_log_entry_t *entry, struct cut_put 
 	do {
 		if (rest == ANSWERS)
 			answer_probe(put);
+		if (rest == FLUSHES)
+			send_flush(put);
 		if (rest == LATE && now() - start > TIMEOUT / 2 && put->sent < put->length)
 			send_packet(put, put->length - put->sent);
 		MUST(omx_log_wait(ep, log, entry, &result, 100));
