@@ -133,14 +133,22 @@ bool omx__when_withdraw(struct omx__request *req)
 
 /* ---- the public functions -------------------------------------------------- */
 
+static struct access_args when_args(enum request_type type, const omx_endpoint_addr_t *dest,
+				    uint64_t tag, uint32_t timeout, void *context,
+				    omx_request_t *request)
+{
+	return (struct access_args){
+		.type = type, .dest = dest, .context = context, .request = request,
+		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
+	};
+}
+
 omx_return_t omx_iput_when(omx_endpoint_t ep, const void *buffer, size_t length,
 			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			   void *context, omx_request_t *request)
 {
-	const struct access_args args = {
-		.type = REQUEST_PUT, .dest = &dest, .context = context, .request = request,
-		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
-	};
+	const struct access_args args = when_args(REQUEST_PUT, &dest, tag, timeout, context,
+						  request);
 
 	return omx__return(ep, omx__access_contiguous(ep, (void *)buffer, length, &args),
 			   __func__);
@@ -150,10 +158,8 @@ omx_return_t omx_iputv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			    void *context, omx_request_t *request)
 {
-	const struct access_args args = {
-		.type = REQUEST_PUT, .dest = &dest, .context = context, .request = request,
-		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
-	};
+	const struct access_args args = when_args(REQUEST_PUT, &dest, tag, timeout, context,
+						  request);
 
 	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
 }
@@ -162,12 +168,10 @@ omx_return_t omx_iput_event_when(omx_endpoint_t ep, const void *buffer, size_t l
 				 omx_endpoint_addr_t dest, uint64_t tag, uint64_t immediate,
 				 uint32_t timeout, void *context, omx_request_t *request)
 {
-	const struct access_args args = {
-		.type = REQUEST_PUT, .dest = &dest, .context = context, .request = request,
-		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
-		.access.immediate = immediate, .access.flags = OMX_ACCESS_EVENT,
-	};
+	struct access_args args = when_args(REQUEST_PUT, &dest, tag, timeout, context, request);
 
+	args.access.immediate = immediate;
+	args.access.flags = OMX_ACCESS_EVENT;
 	return omx__return(ep, omx__access_contiguous(ep, (void *)buffer, length, &args),
 			   __func__);
 }
@@ -176,10 +180,8 @@ omx_return_t omx_iget_when(omx_endpoint_t ep, void *buffer, size_t length,
 			   omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			   void *context, omx_request_t *request)
 {
-	const struct access_args args = {
-		.type = REQUEST_GET, .dest = &dest, .context = context, .request = request,
-		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
-	};
+	const struct access_args args = when_args(REQUEST_GET, &dest, tag, timeout, context,
+						  request);
 
 	return omx__return(ep, omx__access_contiguous(ep, buffer, length, &args), __func__);
 }
@@ -188,10 +190,8 @@ omx_return_t omx_igetv_when(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nseg,
 			    omx_endpoint_addr_t dest, uint64_t tag, uint32_t timeout,
 			    void *context, omx_request_t *request)
 {
-	const struct access_args args = {
-		.type = REQUEST_GET, .dest = &dest, .context = context, .request = request,
-		.conditional = true, .access.tag = tag, .access.timeout_ms = timeout,
-	};
+	const struct access_args args = when_args(REQUEST_GET, &dest, tag, timeout, context,
+						  request);
 
 	return omx__return(ep, omx__access_segments(ep, segs, nseg, &args), __func__);
 }
