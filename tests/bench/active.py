@@ -3,6 +3,7 @@
 import itertools
 import statistics
 
+import tables
 from tables import Verdicts, divide, number
 
 VERSIONS = ("active", "rma", "message")
@@ -150,22 +151,11 @@ def report(entries):
 
 # ---- against an earlier run ----
 
+def describe(at):
+    is_rate = at[0] in ("table", "gets")
+    return ", ".join(map(str, at)), "/s" if is_rate else "ms", is_rate
+
+
 def list_changes(before, after, tolerance):
-    """Prints what changed by more; returns how much of it for the worse."""
-    old, new = Active(before).values, Active(after).values
-    common = [at for at in new if old.get(at)]
-    total = worse = 0
-    for at in common:
-        change = new[at] / old[at] - 1
-        if abs(change) <= tolerance:
-            continue
-        is_rate = at[0] in ("table", "gets")
-        is_worse = change < 0 if is_rate else change > 0
-        total += 1
-        worse += is_worse
-        print(f"  {'worse ' if is_worse else 'better'}  {', '.join(map(str, at))}:"
-              f" {number(old[at])} -> {number(new[at])} {'/s' if is_rate else 'ms'}"
-              f" ({change:+.1%})")
-    if common:
-        print(f"active access: {total} changes, {worse} of them for the worse")
-    return worse
+    return tables.list_changes("active access", Active(before).values, Active(after).values,
+                               tolerance, describe)

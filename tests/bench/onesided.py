@@ -2,6 +2,7 @@
 """Tables, goals and changes of what onesided_peer, the peers of messages and rxe.sh measured."""
 import statistics
 
+import tables
 import when
 from tables import MIB, Verdicts, divide, number, size_name
 
@@ -155,22 +156,12 @@ def report(entries):
 
 # ---- against an earlier run ----
 
+def describe(at):
+    is_rate = at[1].endswith("stream")
+    return f"one-sided, {at[1]}, {size_name(at[2])}", "MB/s" if is_rate else "us", is_rate
+
+
 def list_changes(before, after, tolerance):
-    """Prints what of omx changed by more; returns how much of it for the worse."""
-    old, new = Onesided(before).values, Onesided(after).values
-    common = [at for at in new if old.get(at) and at[0] == "omx"]
-    total = worse = 0
-    for at in common:
-        change = new[at] / old[at] - 1
-        if abs(change) <= tolerance:
-            continue
-        is_rate = at[1].endswith("stream")
-        is_worse = change < 0 if is_rate else change > 0
-        total += 1
-        worse += is_worse
-        print(f"  {'worse ' if is_worse else 'better'}  one-sided, {at[1]}, {size_name(at[2])}:"
-              f" {number(old[at])} -> {number(new[at])} {'MB/s' if is_rate else 'us'}"
-              f" ({change:+.1%})")
-    if common:
-        print(f"one-sided: {total} changes, {worse} of them for the worse")
-    return worse
+    """Only of omx: the others do not change with it."""
+    new = {at: value for at, value in Onesided(after).values.items() if at[0] == "omx"}
+    return tables.list_changes("one-sided", Onesided(before).values, new, tolerance, describe)

@@ -23,6 +23,28 @@ def number(value, digits=None):
     return f"{value:.{digits}f}"
 
 
+def list_changes(group, old, new, tolerance, describe):
+    """Prints which values changed by more; returns how many of them for the worse.
+
+    describe() turns a key into words, a unit, and whether more of it is better.
+    """
+    common = [at for at in new if old.get(at)]
+    total = worse = 0
+    for at in common:
+        change = new[at] / old[at] - 1
+        if abs(change) <= tolerance:
+            continue
+        what, unit, more_is_better = describe(at)
+        is_worse = change < 0 if more_is_better else change > 0
+        total += 1
+        worse += is_worse
+        print(f"  {'worse ' if is_worse else 'better'}  {what}:"
+              f" {number(old[at])} -> {number(new[at])} {unit} ({change:+.1%})")
+    if common:
+        print(f"{group}: {total} changes, {worse} of them for the worse")
+    return worse
+
+
 class Verdicts:
     """Says of each goal whether it is met, and counts."""
 
