@@ -120,6 +120,11 @@ static uint32_t any_number(void)
 	return any_below(4) ? any_below(8) : any_extreme();
 }
 
+static uint32_t any_region(void)
+{
+	return any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+}
+
 static void fill_connect(struct omx_ioc_connect *connect)
 {
 	const struct shared *other = &files[any_below(FILES)];
@@ -169,14 +174,24 @@ static void fill_window(struct omx_ioc_window *window)
 	window->reserved = 0;
 }
 
+static uint32_t any_put_flags(void)
+{
+	return any_below(16) ? any_below(2) : any_extreme();
+}
+
+static uint64_t any_immediate(uint32_t flags)
+{
+	return flags ? any_word() : 0;
+}
+
 static void fill_put(struct omx_ioc_put *put)
 {
 	fill_buffer(&put->buffer);
 	put->key = any_key();
 	put->offset = any_offset();
 	put->channel = any_number();
-	put->flags = any_below(16) ? any_below(2) : any_extreme();
-	put->immediate = put->flags ? any_word() : 0;
+	put->flags = any_put_flags();
+	put->immediate = any_immediate(put->flags);
 }
 
 static void fill_put_rndv(struct omx_ioc_put_rndv *put)
@@ -185,10 +200,10 @@ static void fill_put_rndv(struct omx_ioc_put_rndv *put)
 	put->offset = any_offset();
 	put->length = any_length();
 	put->channel = any_number();
-	put->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+	put->region = any_region();
 	put->address = put->region == OMX_REGION_IMPLICIT ? any_address() : 0;
-	put->flags = any_below(16) ? any_below(2) : any_extreme();
-	put->immediate = put->flags ? any_word() : 0;
+	put->flags = any_put_flags();
+	put->immediate = any_immediate(put->flags);
 	put->reserved = 0;
 }
 
@@ -207,8 +222,8 @@ static void fill_local_access(struct omx_ioc_local_access *access)
 	access->key = any_key();
 	access->offset = any_offset();
 	access->channel = any_number();
-	access->flags = any_below(16) ? any_below(2) : any_extreme();
-	access->immediate = access->flags ? any_word() : 0;
+	access->flags = any_put_flags();
+	access->immediate = any_immediate(access->flags);
 	access->reserved = 0;
 }
 
@@ -233,15 +248,15 @@ static void fill_put_when(struct omx_ioc_put_when *put)
 	fill_buffer(&put->buffer);
 	put->region = 0;
 	if (any_below(2)) {
-		put->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		put->region = any_region();
 		put->buffer.address = put->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 		put->buffer.length = any_length();
 		put->buffer.segment_count = 0;
 	}
 	put->tag = any_tag();
 	put->channel = any_number();
-	put->flags = any_below(16) ? any_below(2) : any_extreme();
-	put->immediate = put->flags ? any_word() : 0;
+	put->flags = any_put_flags();
+	put->immediate = any_immediate(put->flags);
 	put->timeout_ms = any_below(4) ? any_below(100) : OMX_ANY;
 }
 
@@ -250,7 +265,7 @@ static void fill_get_when(struct omx_ioc_get_when *get)
 	get->tag = any_tag();
 	get->length = any_length();
 	get->channel = any_number();
-	get->region = any_below(3) ? 0 : any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+	get->region = any_below(3) ? 0 : any_region();
 	get->address = get->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 	get->timeout_ms = any_below(4) ? any_below(100) : OMX_ANY;
 	get->reserved = 0;
@@ -349,14 +364,14 @@ static void make_sense(unsigned int command, void *argument)
 		rndv->cookie = any_number();
 		rndv->length = any_length();
 		rndv->channel = any_number();
-		rndv->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		rndv->region = any_region();
 		rndv->address = rndv->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 		break;
 	case OMX_IOC_PULL:
 		pull->length = any_length();
 		pull->msg_length = any_below(4) ? pull->length : any_length();
 		pull->channel = any_number();
-		pull->region = any_below(2) ? any_number() : OMX_REGION_IMPLICIT;
+		pull->region = any_region();
 		pull->address = pull->region == OMX_REGION_IMPLICIT ? any_address() : 0;
 		pull->remote_message = any_number();
 		pull->timeout_ms = any_below(1000);
