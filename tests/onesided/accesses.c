@@ -49,6 +49,20 @@ static omx_return_t end_of(const struct remote *remote, omx_request_t *request)
 	return status.code;
 }
 
+unsigned int finish_each(omx_endpoint_t ep, omx_request_t *requests, unsigned int count,
+			omx_return_t other)
+{
+	unsigned int i, succeeded = 0;
+
+	for (i = 0; i < count; i++) {
+		omx_return_t code = finish(ep, &requests[i]).code;
+
+		CHECK(code == OMX_SUCCESS || code == other, "%s", omx_strerror(code));
+		succeeded += code == OMX_SUCCESS;
+	}
+	return succeeded;
+}
+
 omx_return_t try_put(const struct remote *to, uint64_t offset, const void *buffer, size_t length)
 {
 	omx_request_t request;

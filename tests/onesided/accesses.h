@@ -35,6 +35,9 @@ omx_return_t try_put(const struct remote *to, uint64_t offset, const void *buffe
 omx_return_t try_get(const struct remote *from, uint64_t offset, void *buffer, size_t length);
 omx_return_t try_atomic(const struct remote *at, omx_atomic_t operation, uint32_t size,
 			uint64_t offset, uint64_t operand, uint64_t compare, void *before);
+/* Waits for the end of requests, in success or with this code; returns how many succeeded. */
+unsigned int finish_each(omx_endpoint_t ep, omx_request_t *requests, unsigned int count,
+			omx_return_t other);
 /* Put, or get and verify, the first `length` bytes of the sequence `key`. */
 void put_pattern(const struct remote *to, uint64_t offset, size_t length, uint64_t key);
 void get_pattern(const struct remote *from, uint64_t offset, size_t length, uint64_t key);

@@ -63,20 +63,6 @@ static void use_up_key(uint64_t tag)
 	EQUAL(code, OMX_TIMEOUT);
 }
 
-static unsigned int end_gets(omx_request_t *requests)
-{
-	unsigned int i, got = 0;
-
-	for (i = 0; i < GETS; i++) {
-		omx_return_t code = finish(ep, &requests[i]).code;
-
-		CHECK(code == OMX_SUCCESS || code == OMX_MESSAGE_ABORTED, "%s",
-		      omx_strerror(code));
-		got += !code;
-	}
-	return got;
-}
-
 /* Returns how many of the gets had been performed before. */
 static unsigned int disconnect_amid(struct random *random, uint64_t nic, uint32_t number)
 {
@@ -90,7 +76,7 @@ static unsigned int disconnect_amid(struct random *random, uint64_t nic, uint32_
 	usleep(random_below(random, LATEST_US));
 	MUST(omx_disconnect(ep, peer));
 	memset(memory, OWN, SIZE);
-	got = end_gets(requests);
+	got = finish_each(ep, requests, GETS, OMX_MESSAGE_ABORTED);
 	sleep_ms(10);
 	for (i = 0; i < SIZE; i++)
 		CHECK(memory[i] == OWN, "a get has written after its end, byte %u", i);
