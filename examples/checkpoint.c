@@ -102,6 +102,15 @@ static void clear_local(void)
 	close(file);
 }
 
+/* Kernels that are built without these bits accept all of the above. */
+static void require_soft_dirty(void)
+{
+	clear_local();
+	window[0] = 1;
+	if (!note_local())
+		die("this kernel does not track writes (CONFIG_MEM_SOFT_DIRTY)");
+}
+
 /* ---- the owner --------------------------------------------------------------------- */
 
 /*
@@ -156,6 +165,7 @@ static void serve(const char *name, int checkpoints)
 	window = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (file < 0 || ftruncate(file, (off_t)SIZE) || window == MAP_FAILED)
 		fail(name);
+	require_soft_dirty();
 	open_endpoint(0, KEY);
 	check("window", omx_window_create(ep, window, SIZE, OMX_WINDOW_RIGHT_PUT |
 					  OMX_WINDOW_RIGHT_ACTIVE, NULL, &exported));
