@@ -10,9 +10,26 @@ jobs=$(nproc)
 # compiled CMD...: its compilations are taken from the cache, which serves all
 # checkouts. So debug information may name another one's directory.
 compiled() {
-	CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=y \
+	CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=${CCACHE_BASEDIR:-$top} CCACHE_NOHASHDIR=y \
 		CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime \
 		PATH=/usr/lib/ccache:$PATH "$@"
+}
+
+# Kbuild names files by their absolute paths, which the cache compares.
+place=/run/omx-lab-build
+
+# kbuild DIRECTORY ARGUMENT...: makes a module in a directory of $build. Where a mount
+# namespace can be had, $build is at one place in it, the same for every checkout.
+kbuild() {
+	local make=(make -C "$headers" -j"$jobs" "${@:2}")
+	if mkdir -p "$place" && unshare --mount true 2>/dev/null; then
+		# shellcheck disable=SC2016 # its own arguments
+		CCACHE_BASEDIR=$place compiled unshare --mount sh -c \
+			'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh \
+			"$build" "$place" "${make[@]}" M="$place/${1#"$build/"}"
+	else
+		compiled "${make[@]}" M="$1"
+	fi
 }
 
 # $LAB_BUILT is a driver's directory: a check that runs the lab many times says
@@ -61,7 +78,7 @@ loudly() {
 build_driver() {
 	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$driver_build"
-	loudly "the driver for $kver" compiled make -C "$headers" "${kernel_make[@]}" M="$driver_build" -j"$jobs" modules
+	loudly "the driver for $kver" kbuild "$driver_build" "${kernel_make[@]}" modules
 }
 
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
@@ -71,8 +88,8 @@ build_modules() {
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"
-		loudly "the tests' $module" compiled make -C "$headers" "${kernel_make[@]}" \
-			M="$modules_build/$module" modules
+		loudly "the tests' $module" kbuild "$modules_build/$module" \
+			"${kernel_make[@]}" modules
 	done
 }
 

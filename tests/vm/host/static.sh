@@ -20,7 +20,7 @@ build_checked_driver() {
 	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$copy"
 	# The debug build: all that the other one has, and more.
-	said=$(compiled make -C "$headers" M="$copy" -j"$jobs" -s C=2 CF=-D__CHECK_ENDIAN__ \
+	said=$(kbuild "$copy" -s C=2 CF=-D__CHECK_ENDIAN__ \
 		OMX_DEBUG=1 KCFLAGS=-Werror modules 2>&1) || { echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
 	echo "$said"
@@ -32,7 +32,7 @@ driver_options() {
 	local copy=$build/check-options said
 	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$copy"
-	said=$(compiled make -C "$headers" M="$copy" -j"$jobs" -s OMX_DMA=n OMX_MEASURE=1 modules 2>&1) ||
+	said=$(kbuild "$copy" -s OMX_DMA=n OMX_MEASURE=1 modules 2>&1) ||
 		{ echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
 	echo "$said"
