@@ -24,10 +24,16 @@ void omx__driver_close(int fd)
 	close(fd);
 }
 
+/* Who waits decides whether a signal ends that: begun again, the wait would be as long again. */
+static bool ioctl_is_wait(unsigned long command)
+{
+	return command == OMX_IOC_WAIT || command == OMX_IOC_LOG_WAIT;
+}
+
 int omx__driver_ioctl(int fd, unsigned long command, void *argument)
 {
 	while (ioctl(fd, command, argument) < 0) {
-		if (errno != EINTR || command == OMX_IOC_WAIT)
+		if (errno != EINTR || ioctl_is_wait(command))
 			return -errno;
 	}
 	return 0;

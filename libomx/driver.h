@@ -19,7 +19,7 @@
 int omx__driver_open(void);
 void omx__driver_close(int fd);
 
-/* Returns 0 or -errno.  A signal restarts the ioctl, unless it is OMX_IOC_WAIT. */
+/* Returns 0 or -errno.  A signal restarts the ioctl, unless that waits. */
 int omx__driver_ioctl(int fd, unsigned long command, void *argument);
 
 /* Returns NULL on failure.  A child made by fork() does not inherit the mapping. */

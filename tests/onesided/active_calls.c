@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls on logs that meet: of several threads, of handlers, and with signals.  One program
+ * accesses itself.
+ *
+ *	--seconds N	for which threads call again and again
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accesses.h"
+
+#define SIZE		OMX_ACTIVE_PAGE_SIZE	/* of the window */
+#define QUICKLY		5			/* s */
+
+static omx_endpoint_t ep;
+static struct remote self;
+static omx_window_t window;
+static bool ending;
+
+static bool is_ending(void)
+{
+	return __atomic_load_n(&ending, __ATOMIC_RELAXED);
+}
+
+static pthread_t start_thread(void *(*run)(void *), void *argument)
+{
+	pthread_t thread;
+
+	__atomic_store_n(&ending, false, __ATOMIC_RELAXED);
+	CHECK(!pthread_create(&thread, NULL, run, argument));
+	return thread;
+}
+
+static void end_thread(pthread_t thread)
+{
+	__atomic_store_n(&ending, true, __ATOMIC_RELAXED);
+	CHECK(!pthread_join(thread, NULL));
+}
+
+static omx_log_t make_log(void)
+{
+	omx_log_t log;
+
+	MUST(omx_log_create(ep, 0, &log));
+	return log;
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static void ignore_signal(int signal)
+{
+	(void)signal;
+}
+
+static void *interrupt(void *thread)
+{
+	double end = now() + QUICKLY;
+
+	while (!is_ending() && now() < end) {
+		pthread_kill(*(pthread_t *)thread, SIGUSR1);
+		sleep_ms(20);
+	}
+	return NULL;
+}
+
+/* However often a signal ends the sleep. */
+static void timeout_holds(void)
+{
+	const struct sigaction action = { .sa_handler = ignore_signal };
+	pthread_t main_thread = pthread_self(), thread;
+	omx_log_t log = make_log();
+	omx_log_entry_t entry;
+	uint32_t result;
+
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	thread = start_thread(interrupt, &main_thread);
+	LASTS(100, MUST(omx_log_wait(ep, log, &entry, &result, 100)));
+	CHECK(!result);
+	end_thread(thread);
+	MUST(omx_log_destroy(ep, log));
+}
+
+static void run_test(void)
+{
+	uint8_t *memory = map_anonymous(NULL, SIZE);
+
+	/* Or that thread would run the handler of unexpected messages. */
+	setenv("OMX_PROGRESS_THREAD", "0", 1);
+	MUST(omx_init());
+	ep = open_number(options.endpoint, NULL, 0);
+	MUST(omx_window_create(ep, memory, SIZE, RIGHTS_ALL | OMX_WINDOW_RIGHT_ACTIVE, NULL,
+			       &window));
+	self = (struct remote){ .ep = ep, .addr = connect_self(ep) };
+	MUST(omx_window_key(ep, window, &self.key));
+	timeout_holds();
+	MUST(omx_close_endpoint(ep));
+	MUST(omx_finalize());
+}
+
+int main(int argc, char **argv)
+{
+	options.seconds = 1;
+	return run_alone(argc, argv, run_test);
+}
