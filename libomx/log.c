@@ -357,9 +357,7 @@ static void log_wait_once(struct omx__endpoint *ep, struct log *log,
 			  const struct log_sight *seen, uint64_t deadline)
 {
 	ep->users++;
-	log->waiters++;
 	omx__log_sleep(log, seen, wait_milliseconds(ep, deadline));
-	log->waiters--;
 	ep->users--;
 	if (ep->state != ENDPOINT_OPEN)
 		omx__lock_changed(&ep->lock);
@@ -374,19 +372,15 @@ static omx_return_t log_to_consume(struct omx__endpoint *ep, omx_log_t handle, s
 	return (*log)->handler || (*log)->stopping ? OMX_BUSY : OMX_SUCCESS;
 }
 
-static omx_return_t log_wait(struct omx__endpoint *ep, omx_log_t handle, omx_log_entry_t *entry,
-			     uint32_t *result, uint64_t deadline)
+static omx_return_t log_wait_for_entry(struct omx__endpoint *ep, struct log *log,
+				       omx_log_entry_t *entry, uint32_t *result,
+				       uint64_t deadline)
 {
 	uint32_t wakeups = ep->wakeups;
-	struct log *log;
 
 	for (;;) {
-		omx_return_t ret = log_to_consume(ep, handle, &log);
-		struct log_sight seen;
+		struct log_sight seen = omx__log_look(log);
 
-		if (ret)
-			return ret;
-		seen = omx__log_look(log);
 		omx__progress(ep);
 		*result = log->described = omx__log_first(log, entry);
 		if (*result)
@@ -399,6 +393,21 @@ static omx_return_t log_wait(struct omx__endpoint *ep, omx_log_t handle, omx_log
 			return OMX_SUCCESS;
 		log_wait_once(ep, log, &seen, deadline);
 	}
+}
+
+/* A waiter from the first moment: the lock is dropped while an unexpected handler runs, too. */
+static omx_return_t log_wait(struct omx__endpoint *ep, omx_log_t handle, omx_log_entry_t *entry,
+			     uint32_t *result, uint64_t deadline)
+{
+	struct log *log;
+	omx_return_t ret = log_to_consume(ep, handle, &log);
+
+	if (ret)
+		return ret;
+	log->waiters++;
+	ret = log_wait_for_entry(ep, log, entry, result, deadline);
+	log->waiters--;
+	return ret;
 }
 
 omx_return_t omx_log_wait(omx_endpoint_t ep, omx_log_t log, omx_log_entry_t *entry,

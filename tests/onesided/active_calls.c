@@ -48,6 +48,38 @@ static omx_log_t make_log(void)
 	return log;
 }
 
+/* ---- a log that is waited for --------------------------------------------------------------- */
+
+static omx_return_t destroyed;
+
+static omx_unexp_handler_action_t destroy_log(void *log, omx_endpoint_addr_t source,
+					      uint64_t match, uint32_t length, void *data)
+{
+	(void)source, (void)match, (void)length, (void)data;
+	destroyed = omx_log_destroy(ep, log);
+	return OMX_UNEXP_HANDLER_RECV_FINISHED;
+}
+
+/* The call that waits runs the handler, which tries to destroy the log. */
+static void waited_for_stays(void)
+{
+	omx_log_t log = make_log();
+	omx_log_entry_t entry;
+	double end = now() + QUICKLY;
+	uint32_t result;
+
+	destroyed = OMX_SUCCESS;
+	MUST(omx_register_unexp_handler(ep, destroy_log, log));
+	MUST(omx_isend(ep, NULL, 0, self.addr, 1, NULL, NULL));
+	while (!destroyed && now() < end) {
+		MUST(omx_log_wait(ep, log, &entry, &result, 10));
+		CHECK(!result);
+	}
+	EQUAL(destroyed, OMX_BUSY);
+	MUST(omx_register_unexp_handler(ep, NULL, NULL));
+	MUST(omx_log_destroy(ep, log));
+}
+
 /* ---- signals -------------------------------------------------------------------------------- */
 
 static void ignore_signal(int signal)
@@ -96,6 +128,7 @@ static void run_test(void)
 	self = (struct remote){ .ep = ep, .addr = connect_self(ep) };
 	MUST(omx_window_key(ep, window, &self.key));
 	timeout_holds();
+	waited_for_stays();
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 }
