@@ -115,7 +115,7 @@ struct omx__endpoint {
 	struct list put_events;		/* see put_event.c */
 	uint32_t accesses;		/* of this endpoint to all peers, not ended */
 	struct list refused;		/* accesses whose log is full; see refused.c */
-	struct log **logs;		/* OMX_LOGS_MAX, by their numbers; NULL: none yet */
+	struct log **logs;		/* OMX_LOGS_MAX places; NULL: none yet */
 
 	/* partners */
 	struct partner **channels;	/* by the low bits of the channel's number */

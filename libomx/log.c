@@ -29,12 +29,25 @@ _Static_assert((int)OMX_LOG_PUT == OMX_RECORD_PUT && (int)OMX_LOG_GET == OMX_REC
 /* ---- creating and destroying --------------------------------------------------- */
 
 /* A number, not a pointer, so that the handle of a log that is gone is recognized. */
-static uintptr_t log_new_handle(uint32_t number)
+static uintptr_t log_new_handle(uint32_t place)
 {
 	static uint32_t count;
 
 	return (uintptr_t)__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) * OMX_LOGS_MAX +
-	       number;
+	       place;
+}
+
+/*
+ * A free place in the table, or OMX_LOGS_MAX.  It is not the driver's number, which the
+ * next log can have while a thread is still about to free the one before.
+ */
+static uint32_t log_free_place(const struct omx__endpoint *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < OMX_LOGS_MAX && ep->logs[i]; i++)
+		;
+	return i;
 }
 
 struct log *omx__log_find(const struct omx__endpoint *ep, omx_log_t handle)
@@ -111,17 +124,17 @@ static omx_return_t log_make(struct omx__endpoint *ep, uint32_t slots, omx_log_t
 {
 	struct omx_ioc_log ioc = { .slots = slots };
 	struct log *log;
+	uint32_t place;
 	int err;
 
 	if (!slots)
 		return OMX_ENDPOINT_PARAM_BAD_VALUE;
 	if (!ep->logs)
 		ep->logs = calloc(OMX_LOGS_MAX, sizeof(struct log *));
-	log = calloc(1, sizeof(*log));
-	if (!ep->logs || !log) {
-		free(log);
+	place = ep->logs ? log_free_place(ep) : OMX_LOGS_MAX;
+	log = place < OMX_LOGS_MAX ? calloc(1, sizeof(*log)) : NULL;
+	if (!log)
 		return OMX_NO_SYSTEM_RESOURCES;
-	}
 	log->ep = ep;
 	log->slot_count = slots;
 	err = log_create(log, &ioc);
@@ -130,8 +143,8 @@ static omx_return_t log_make(struct omx__endpoint *ep, uint32_t slots, omx_log_t
 		return log_error(err);
 	}
 	log->number = ioc.log;
-	log->handle = log_new_handle(ioc.log);
-	ep->logs[ioc.log] = log;
+	log->handle = log_new_handle(place);
+	ep->logs[place] = log;
 	*handle = (omx_log_t)log->handle;
 	return OMX_SUCCESS;
 }
@@ -149,7 +162,7 @@ omx_return_t omx_log_create(omx_endpoint_t ep, size_t size, omx_log_t *log)
 
 static void log_free(struct log *log)
 {
-	log->ep->logs[log->number] = NULL;
+	log->ep->logs[log->handle % OMX_LOGS_MAX] = NULL;
 	log_unmap(log);
 	free(log);
 }

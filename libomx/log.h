@@ -16,8 +16,8 @@
 
 struct log {
 	struct omx__endpoint *ep;
-	uintptr_t handle;		/* by which the program knows it */
-	uint32_t number;		/* ... and the driver */
+	uintptr_t handle;		/* by which the program knows it: see omx__log_find() */
+	uint32_t number;		/* by which the driver knows it */
 	uint32_t slot_count;		/* a power of two */
 	const struct omx_log_kernel *kernel;
 	const unsigned char *slots;

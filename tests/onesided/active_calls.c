@@ -14,6 +14,7 @@
 
 #define SIZE		OMX_ACTIVE_PAGE_SIZE	/* of the window */
 #define QUICKLY		5			/* s */
+#define HELD_MS		30			/* longer than it takes to destroy a log */
 
 static omx_endpoint_t ep;
 static struct remote self;
@@ -46,6 +47,36 @@ static omx_log_t make_log(void)
 
 	MUST(omx_log_create(ep, 0, &log));
 	return log;
+}
+
+/* ---- numbers that are used again ----------------------------------------------------------- */
+
+static void use_log(unsigned int milliseconds)
+{
+	omx_log_stats_t stats;
+	omx_log_t log = make_log();
+
+	sleep_ms(milliseconds);
+	MUST(omx_log_stats(ep, log, &stats));
+	MUST(omx_log_destroy(ep, log));
+	RETURNS(omx_log_stats(ep, log, &stats), OMX_BAD_REQUEST);
+}
+
+static void *use_others(void *unused)
+{
+	while (!is_ending())
+		use_log(0);
+	return unused;
+}
+
+static void logs_are_kept_apart(void)
+{
+	double end = now() + options.seconds;
+	pthread_t thread = start_thread(use_others, NULL);
+
+	while (now() < end)
+		use_log(HELD_MS);
+	end_thread(thread);
 }
 
 /* ---- a log that is waited for --------------------------------------------------------------- */
@@ -129,6 +160,7 @@ static void run_test(void)
 	MUST(omx_window_key(ep, window, &self.key));
 	timeout_holds();
 	waited_for_stays();
+	logs_are_kept_apart();
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 }
