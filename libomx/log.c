@@ -167,14 +167,14 @@ static void log_free(struct log *log)
 	free(log);
 }
 
-/* Drops the lock: the driver waits for accesses, and `stopping` keeps others away. */
+/* Drops the lock: the driver waits for accesses, and `destroying` keeps others away. */
 static int log_destroy_in_driver(struct log *log)
 {
 	struct omx_ioc_log ioc = { .log = log->number };
 	struct omx__endpoint *ep = log->ep;
 	int err;
 
-	log->stopping = true;
+	log->destroying = true;
 	ep->users++;
 	omx__unlock(&ep->lock);
 	err = omx__driver_ioctl(ep->fd, OMX_IOC_LOG_DESTROY, &ioc);
@@ -194,10 +194,10 @@ static omx_return_t log_destroy(struct omx__endpoint *ep, omx_log_t handle)
 		return OMX_BAD_REQUEST;
 	if (omx__in_log_handler(ep))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
-	if (log->waiters || log->stopping)
+	if (log->waiters || omx__log_is_ending(log))
 		return OMX_BUSY;
 	if (log_destroy_in_driver(log) == -EBUSY) {
-		log->stopping = false;
+		log->destroying = false;
 		return OMX_BUSY;
 	}
 	if (log->handler)
@@ -382,7 +382,7 @@ static omx_return_t log_to_consume(struct omx__endpoint *ep, omx_log_t handle, s
 	*log = omx__log_find(ep, handle);
 	if (!*log)
 		return OMX_BAD_REQUEST;
-	return (*log)->handler || (*log)->stopping ? OMX_BUSY : OMX_SUCCESS;
+	return (*log)->handler || omx__log_is_ending(*log) ? OMX_BUSY : OMX_SUCCESS;
 }
 
 static omx_return_t log_wait_for_entry(struct omx__endpoint *ep, struct log *log,

@@ -31,7 +31,14 @@ struct log {
 	void *context;
 	pthread_t thread;
 	bool stopping;			/* the thread is to end */
+	bool destroying;		/* omx_log_destroy asks the driver, which may refuse */
 };
+
+/* Does another thread end the log or its handler, or try to? */
+static inline bool omx__log_is_ending(const struct log *log)
+{
+	return log->stopping || log->destroying;
+}
 
 /* NULL: it is not a log of the endpoint. */
 struct log *omx__log_find(const struct omx__endpoint *ep, omx_log_t handle);

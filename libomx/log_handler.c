@@ -116,7 +116,7 @@ static omx_return_t log_handler_set(struct omx__endpoint *ep, omx_log_t handle,
 		return OMX_BAD_REQUEST;
 	if (omx__in_log_handler(ep))
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
-	if (log->stopping || log->waiters || (handler && log->handler))
+	if (omx__log_is_ending(log) || log->waiters || (handler && log->handler))
 		return OMX_BUSY;
 	if (handler)
 		return log_handler_start(log, handler, context);

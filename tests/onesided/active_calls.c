@@ -13,6 +13,9 @@
 #include "accesses.h"
 
 #define SIZE		OMX_ACTIVE_PAGE_SIZE	/* of the window */
+#define RECORD		100
+#define ACTIVE		(OMX_ACTIVE_WLD | OMX_ACTIVE_E)
+#define PUTS_MAX	5000			/* the log has room for their entries */
 #define QUICKLY		5			/* s */
 #define HELD_MS		30			/* longer than it takes to destroy a log */
 
@@ -47,6 +50,58 @@ static omx_log_t make_log(void)
 
 	MUST(omx_log_create(ep, 0, &log));
 	return log;
+}
+
+static omx_log_t make_active(void)
+{
+	omx_log_t log = make_log();
+
+	MUST(omx_window_activate(ep, window, 0, SIZE, ACTIVE, log));
+	return log;
+}
+
+static void end_active(omx_log_t log)
+{
+	MUST(omx_window_activate(ep, window, 0, SIZE, OMX_ACTIVE_W | OMX_ACTIVE_R, NULL));
+	MUST(omx_log_destroy(ep, log));
+}
+
+/* ---- a log that cannot be destroyed ----------------------------------------------------- */
+
+static uint64_t handled;
+
+static void count_entry(omx_endpoint_t unused, const omx_log_entry_t *entry, void *context)
+{
+	(void)unused, (void)context;
+	EQUAL(entry->data_length, RECORD);
+	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+}
+
+static void *destroy_in_vain(void *log)
+{
+	while (!is_ending())
+		RETURNS(omx_log_destroy(ep, log), OMX_BUSY);
+	return NULL;
+}
+
+/* Its pages name it, so its handler takes every entry. */
+static void handler_goes_on(void)
+{
+	static const uint8_t record[RECORD];
+	double end = now() + options.seconds;
+	omx_log_t log = make_active();
+	pthread_t thread;
+	uint64_t puts;
+
+	MUST(omx_log_handler(ep, log, count_entry, NULL));
+	thread = start_thread(destroy_in_vain, log);
+	for (puts = 0; puts < PUTS_MAX && now() < end; puts++)
+		MUST(try_put(&self, 0, record, RECORD));
+	AWAIT(__atomic_load_n(&handled, __ATOMIC_RELAXED) == puts, QUICKLY, 1,
+	      "%llu of %llu entries handled", (unsigned long long)handled,
+	      (unsigned long long)puts);
+	end_thread(thread);
+	end_active(log);
 }
 
 /* ---- numbers that are used again ----------------------------------------------------------- */
@@ -161,6 +216,7 @@ static void run_test(void)
 	timeout_holds();
 	waited_for_stays();
 	logs_are_kept_apart();
+	handler_goes_on();
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 }
