@@ -356,13 +356,14 @@ int omx__log_sleep(struct log *log, const struct log_sight *seen, uint32_t milli
 /* What was refused or lacks resources is posted again by threads that wait. */
 static uint32_t wait_milliseconds(const struct omx__endpoint *ep, uint64_t deadline)
 {
-	uint64_t alarm = deadline;
+	uint64_t alarm = omx__deadline(OMX__LOG_SLEEP_MS);
 
+	if (deadline < alarm)
+		alarm = deadline;
 	if (!list_empty(&ep->refused) && omx__refused_next(ep) < alarm)
 		alarm = omx__refused_next(ep);
 	if (ep->stalled || !list_empty(&ep->timers))
-		alarm = alarm == NEVER || alarm > omx__deadline(STALL_MS) ?
-			omx__deadline(STALL_MS) : alarm;
+		alarm = alarm > omx__deadline(STALL_MS) ? omx__deadline(STALL_MS) : alarm;
 	return omx__milliseconds_until(alarm);
 }
 

@@ -43,6 +43,13 @@ static inline bool omx__log_is_ending(const struct log *log)
 /* NULL: it is not a log of the endpoint. */
 struct log *omx__log_find(const struct omx__endpoint *ep, omx_log_t handle);
 
+/*
+ * A thread that waits for entries sleeps no longer than this.  Then it handles events, of
+ * which the driver does not tell it: what has no room in the ring may be in front of the
+ * entry.
+ */
+#define OMX__LOG_SLEEP_MS	100
+
 /* Describes the oldest entry.  False: there is none. */
 bool omx__log_first(struct log *log, omx_log_entry_t *entry);
 

@@ -9,6 +9,7 @@
  */
 #include "error.h"
 #include "log.h"
+#include "progress.h"
 #include "thread.h"
 
 #include <errno.h>
@@ -31,9 +32,9 @@ static void log_handler_call(struct log *log, const omx_log_entry_t *entry)
 /* False: the log or the endpoint is gone. */
 static bool log_handler_sleep(struct log *log, const struct log_sight *seen)
 {
-	int err = omx__log_sleep(log, seen, OMX_ANY);
+	int err = omx__log_sleep(log, seen, OMX__LOG_SLEEP_MS);
 
-	return !err || err == -EINTR;
+	return !err || err == -EINTR || err == -ETIMEDOUT;
 }
 
 static void *log_handler_run(void *argument)
@@ -46,6 +47,8 @@ static void *log_handler_run(void *argument)
 		struct log_sight seen = omx__log_look(log);
 		omx_log_entry_t entry;
 
+		if (omx__ring_backlogged(&log->ep->ring))
+			omx__progress(log->ep);
 		if (omx__log_first(log, &entry))
 			log_handler_call(log, &entry);
 		else
