@@ -69,14 +69,13 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 }
 
 /*
- * Nobody sees the entries behind that of a put whose rest is missing: the channel's
- * timer sees to it that this ends.
+ * Nobody sees the entries behind that of a put whose rest is missing, whatever else is
+ * queued: the channel's timer sees to it that this ends.
  */
 static void queue_note_unfinished(struct omx_channel *ch, bool pauses)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
-	bool unfinished = pauses && !queue->stopped && queue->active.entry &&
-			  skb_queue_empty(&queue->packets);
+	bool unfinished = pauses && !queue->stopped && queue->active.entry;
 
 	lockdep_assert_held(&ch->lock);
 	if (unfinished)
@@ -84,6 +83,16 @@ static void queue_note_unfinished(struct omx_channel *ch, bool pauses)
 	queue->unfinished = unfinished;
 	if (unfinished)
 		omx_channel_watch(ch);
+}
+
+/* The rest of an access that has an entry comes through, because others wait for it. */
+static struct sk_buff *queue_peek(const struct omx_channel *ch)
+{
+	struct sk_buff *skb = skb_peek(&ch->access_queue.packets);
+
+	if (!skb || omx_channel_may_respond(ch) || omx_active_goes_on(ch, skb))
+		return skb;
+	return NULL;
 }
 
 /*
@@ -99,8 +108,8 @@ static struct sk_buff *queue_first(struct omx_channel *ch)
 	queue->again = false;
 	if (queue->stopped)
 		omx_active_abandon(ch);
-	else if (omx_channel_may_respond(ch))
-		skb = skb_peek(&queue->packets);
+	else
+		skb = queue_peek(ch);
 	if (skb)
 		skb_get(skb);
 	else

@@ -370,6 +370,17 @@ static bool active_continues(const struct omx_active_access *active, const struc
 	return cb->begun || !demand->is_first;
 }
 
+bool omx_active_goes_on(const struct omx_channel *ch, const struct sk_buff *skb)
+{
+	const struct omx_active_access *active = &ch->access_queue.active;
+	struct demand demand;
+
+	if (!active->entry || active->type != omx_packet_head(skb)->type)
+		return false;
+	demand_read(&demand, skb);
+	return active_continues(active, &demand, (const struct omx_access_cb *)skb->cb);
+}
+
 u8 omx_active_begin(struct omx_channel *ch, const struct omx_window *window,
 		    struct sk_buff *skb)
 {

@@ -84,6 +84,8 @@ u8 omx_active_begin(struct omx_channel *ch, const struct omx_window *window,
 /* The response is about to be sent: completes the entry, if there is one. */
 void omx_active_end(struct omx_channel *ch, u32 id, u8 status, const struct sk_buff *request,
 		    const struct sk_buff *response, u64 before);
+/* Does this packet go on with an access that has an entry? */
+bool omx_active_goes_on(const struct omx_channel *ch, const struct sk_buff *skb);
 /*
  * FLUSH: 0 if the program has consumed what accesses of this channel have logged, up to
  * the stamp (0: all), or else the stamp to ask for the next time.

@@ -4,7 +4,8 @@
  * late, never, or when their entry is not where it was:
  *
  * - The entries behind such a put are seen when the rest has come, or after the timeout,
- *   also if the host answers the driver's probes or goes on with other accesses.
+ *   also if the host answers the driver's probes or goes on with other accesses, and
+ *   with so many, whose responses it does not acknowledge, that the last ones wait.
  * - A program that moves the tail of its log past such an entry has it overwritten.  That
  *   is its own loss: nothing is written outside of the log.
  *
@@ -30,14 +31,18 @@
 #define SIZE		(2 * PAGE)	/* of the window */
 #define SLOTS		64u
 #define DATA_MAX	((SLOTS / 2 - 1) * OMX_SLOT_SIZE)
+#define BATCH		16		/* packets that are sent at once */
+#define WINDOW		64		/* packets that may wait for the one before them */
 
-enum rest { NEVER, ANSWERS, FLUSHES, LATE };
+enum rest { NEVER, ANSWERS, FLUSHES, LATE, FLOODS };
 
-static const char *const names[] = { "silent", "answers probes", "flushes", "late" };
+static const char *const names[] = {
+	"silent", "answers probes", "flushes", "late", "acknowledges nothing",
+};
 
 static omx_endpoint_t ep;
 static struct remote self;
-static omx_window_t window;
+static omx_window_t window, plain;
 static struct raw_host host;
 
 /* ---- the host without omx -------------------------------------------------------- */
@@ -116,6 +121,128 @@ static void send_flush(struct cut_put *put)
 	receive_responses(put);
 }
 
+/*
+ * Its packets are gets of the plain window up to this one, then the first packet of a put,
+ * then flushes.
+ */
+struct flood {
+	struct cut_put put;
+	uint32_t gets;
+	uint32_t accepted;		/* packets that the driver has acknowledged */
+};
+
+static struct omx_wire_sequence flood_sequence(const struct flood *flood, uint32_t seq)
+{
+	return (struct omx_wire_sequence){
+		.flow = htons(1),
+		.seq = htonl(seq),
+		.ack_flow = flood->put.ack_flow,
+		.ack = flood->put.ack,
+		.window = htons(WINDOW),
+	};
+}
+
+static void flood_get(const struct flood *flood, uint32_t seq)
+{
+	omx_key_t key;
+
+	MUST(omx_window_key(ep, plain, &key));
+	host.frame.get = (struct omx_wire_get){
+		.sequence = flood_sequence(flood, seq),
+		.length = htobe64(FIRST),
+		.access = htonl(seq),
+	};
+	memcpy(&host.frame.get.key, &key, sizeof(key));
+	raw_host_send(&host, OMX_WIRE_GET, 1, flood->put.session, sizeof(host.frame.get));
+}
+
+static void flood_put(const struct flood *flood, uint32_t seq)
+{
+	host.frame.put = (struct omx_wire_put){
+		.sequence = flood_sequence(flood, seq),
+		.access = htonl(seq),
+		.length = htonl(flood->put.length),
+		.flags = OMX_PUT_FIRST,
+	};
+	memcpy(&host.frame.put.key, &self.key, sizeof(self.key));
+	raw_host_send(&host, OMX_WIRE_PUT, 1, flood->put.session,
+		      sizeof(host.frame.put) + FIRST);
+}
+
+static void flood_flush(const struct flood *flood, uint32_t seq)
+{
+	host.frame.flush = (struct omx_wire_flush){
+		.sequence = flood_sequence(flood, seq),
+		.access = htonl(seq),
+	};
+	raw_host_send(&host, OMX_WIRE_FLUSH, 1, flood->put.session, sizeof(host.frame.flush));
+}
+
+static void flood_send(const struct flood *flood, uint32_t seq)
+{
+	if (seq <= flood->gets)
+		flood_get(flood, seq);
+	else if (seq == flood->gets + 1)
+		flood_put(flood, seq);
+	else
+		flood_flush(flood, seq);
+}
+
+/* The first response is acknowledged, or the driver would take the host for a new one. */
+static void flood_note(struct flood *flood, const struct raw_frame *frame)
+{
+	uint32_t ack = 0;
+
+	if (frame->head.type == OMX_WIRE_ACK && frame->ack.flow == htons(1))
+		ack = ntohl(frame->ack.ack);
+	if (frame->head.type == OMX_WIRE_ACCESS_RESPONSE) {
+		ack = ntohl(frame->sequence.ack);
+		if (!flood->put.ack_flow) {
+			flood->put.ack_flow = frame->sequence.flow;
+			flood->put.ack = htonl(1);
+		}
+	}
+	if (ack > flood->accepted)
+		flood->accepted = ack;
+}
+
+/* Returns whether the driver has accepted any packet. */
+static bool flood_more(struct flood *flood)
+{
+	uint32_t before = flood->accepted, i;
+	double end = now() + 0.1;
+	struct raw_frame frame;
+
+	for (i = 1; i <= BATCH; i++)
+		flood_send(flood, before + i);
+	while (flood->accepted < before + BATCH && now() < end)
+		if (raw_host_receive(&host, flood->put.session, &frame))
+			flood_note(flood, &frame);
+	return flood->accepted != before;
+}
+
+static void flood_until_full(struct flood *flood)
+{
+	double end = now() + PATIENCE_S / 2;
+	unsigned int stalls = 0;
+
+	while (stalls < 5) {
+		CHECK(now() < end, "%u accesses, and more", flood->accepted);
+		stalls = flood_more(flood) ? 0 : stalls + 1;
+	}
+	CHECK(flood->accepted > 10 * WINDOW, "%u accesses", flood->accepted);
+	/* What is ahead of its turn may have arrived, too. */
+	flood->gets = flood->accepted + WINDOW;
+	printf("one_cut_off: the driver accepts %u gets without an ack\n", flood->accepted);
+}
+
+/* A few responses are acknowledged, so that a few packets more are performed. */
+static void flood_acknowledge(struct flood *flood, uint32_t responses)
+{
+	flood->put.ack = htonl(ntohl(flood->put.ack) + responses);
+	flood_more(flood);
+}
+
 static void open_host(void)
 {
 	uint64_t nic = htobe64(nic_of(ep) << 16);
@@ -129,9 +256,10 @@ static void open_host(void)
 /* ---- entries behind it -------------------------------------------------------------- */
 
 /* Returns how long that took. */
-static double await_entry(omx_log_t log, omx_log_entry_t *entry, struct cut_put *put,
+static double await_entry(omx_log_t log, omx_log_entry_t *entry, struct flood *flood,
 			  enum rest rest)
 {
+	struct cut_put *put = &flood->put;
 	double start = now();
 	uint32_t result;
 
@@ -140,6 +268,8 @@ static double await_entry(omx_log_t log, omx_log_entry_t *entry, struct cut_put 
 			answer_probe(put);
 		if (rest == FLUSHES)
 			send_flush(put);
+		if (rest == FLOODS)
+			flood_more(flood);
 		if (rest == LATE && now() - start > TIMEOUT / 2 && put->sent < put->length)
 			send_packet(put, put->length - put->sent);
 		MUST(omx_log_wait(ep, log, entry, &result, 100));
@@ -148,18 +278,18 @@ static double await_entry(omx_log_t log, omx_log_entry_t *entry, struct cut_put 
 	return now() - start;
 }
 
-static void check_entries(omx_log_t log, struct cut_put *put, enum rest rest)
+static void check_entries(omx_log_t log, struct flood *flood, enum rest rest)
 {
 	omx_log_entry_t entry;
 	omx_log_stats_t stats;
-	double took = await_entry(log, &entry, put, rest);
+	double took = await_entry(log, &entry, flood, rest);
 
 	printf("one_cut_off: %s: the next entry comes after %.1f s\n", names[rest], took);
 	CHECK(took > TIMEOUT * 0.4);
 	if (rest == LATE) {
-		EQUAL(entry.data_length, put->length);
+		EQUAL(entry.data_length, flood->put.length);
 		MUST(omx_log_release(ep, log));
-		took = await_entry(log, &entry, put, rest);
+		took = await_entry(log, &entry, flood, rest);
 		CHECK(took < TIMEOUT / 2);
 	}
 	EQUAL(entry.data_length, OWN);
@@ -170,18 +300,40 @@ static void check_entries(omx_log_t log, struct cut_put *put, enum rest rest)
 	EQUAL(stats.used, 0);
 }
 
+static bool has_entry(omx_log_t log)
+{
+	omx_log_stats_t stats;
+
+	MUST(omx_log_stats(ep, log, &stats));
+	return stats.used;
+}
+
+static void begin_behind_gets(struct flood *flood, omx_log_t log)
+{
+	double end = now() + PATIENCE_S / 2;
+
+	flood->gets = UINT32_MAX;
+	flood_until_full(flood);
+	while (!has_entry(log)) {
+		CHECK(now() < end);
+		flood_acknowledge(flood, 8);
+	}
+}
+
 static void check_rest(enum rest rest)
 {
-	struct cut_put put = any_put(0, 2 * FIRST);
-	omx_log_stats_t stats;
+	struct flood flood = { .put = any_put(0, 2 * FIRST) };
 	omx_log_t log;
 
 	MUST(omx_log_create(ep, 0, &log));
 	MUST(omx_window_activate(ep, window, 0, SIZE, ACTIVE, log));
-	send_packet(&put, FIRST);
-	AWAIT((MUST(omx_log_stats(ep, log, &stats)), stats.used), 5, 1);
+	if (rest == FLOODS)
+		begin_behind_gets(&flood, log);
+	else
+		send_packet(&flood.put, FIRST);
+	AWAIT(has_entry(log), 5, 1);
 	put_pattern(&self, PAGE, OWN, rest);
-	check_entries(log, &put, rest);
+	check_entries(log, &flood, rest);
 	MUST(omx_window_activate(ep, window, 0, SIZE, OMX_ACTIVE_W | OMX_ACTIVE_R, NULL));
 	MUST(omx_log_destroy(ep, log));
 }
@@ -272,10 +424,11 @@ static void run_test(void)
 	ep = open_number(options.endpoint, NULL, 0);
 	MUST(omx_window_create(ep, memory, SIZE, RIGHTS_ALL | OMX_WINDOW_RIGHT_ACTIVE, NULL,
 			       &window));
+	plain = export_memory(ep, memory, SIZE);
 	self = (struct remote){ .ep = ep, .addr = connect_self(ep) };
 	MUST(omx_window_key(ep, window, &self.key));
 	open_host();
-	for (rest = NEVER; rest <= LATE; rest++)
+	for (rest = NEVER; rest <= FLOODS; rest++)
 		check_rest(rest);
 	check_tail();
 	MUST(omx_close_endpoint(ep));
