@@ -172,27 +172,34 @@ void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
 	}
 }
 
+void omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
+		       struct sk_buff_head *out)
+{
+	unsigned long bytes = 0;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	skb_queue_walk(packets, skb)
+		bytes += skb->truesize;
+	ch->pending_bytes += bytes;
+	omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
+	skb_queue_splice_tail_init(packets, &ch->pending);
+	omx_channel_send_ready(ch, omx_channel_now_us(), out);
+}
+
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 {
 	struct sk_buff_head out;
-	unsigned long bytes = 0;
-	struct sk_buff *skb;
 	int error = 0;
 
 	__skb_queue_head_init(&out);
 	/* Softirqs run once behind all frames, not behind each of them. */
 	local_bh_disable();
 	spin_lock(&ch->lock);
-	if (ch->dead) {
+	if (ch->dead)
 		error = -ENOTCONN;
-	} else {
-		skb_queue_walk(packets, skb)
-			bytes += skb->truesize;
-		ch->pending_bytes += bytes;
-		omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
-		skb_queue_splice_tail_init(packets, &ch->pending);
-		omx_channel_send_ready(ch, omx_channel_now_us(), &out);
-	}
+	else
+		omx_channel_queue(ch, packets, &out);
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	local_bh_enable();

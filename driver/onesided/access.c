@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "channel/channel.h"
+#include "channel/private.h"
 #include "channel/send.h"
 #include "channel/timer.h"
 #include "compat.h"
@@ -151,27 +152,56 @@ void omx_accesses_destroy(struct omx_endpoint *ep)
 
 /* ---- sending ---- */
 
-int omx_access_enlist(struct omx_access *access, u32 most)
+/* The caller does not own the access any more, if this succeeds. */
+static int access_link(struct omx_access *access, u32 most)
 {
 	struct omx_channel *ch = access->ch;
-	int error = 0;
+
+	lockdep_assert_held(&ch->lock);
+	if (ch->dead)
+		return -ENOTCONN;
+	if (ch->access_count >= most)
+		return -EBUSY;
+	omx_channel_wake_up(ch);
+	list_add_tail(&access->in_channel, &ch->accesses);
+	ch->access_count++;
+	if (access->conditional) {
+		ch->whens.count++;
+		ch->whens.fired_bytes += access->fired_bytes;
+	}
+	omx_channel_watch(ch);
+	return 0;
+}
+
+static int access_link_again(struct omx_access *access)
+{
+	struct omx_channel *ch = access->ch;
+	int error;
 
 	spin_lock_bh(&ch->lock);
-	if (ch->dead) {
-		error = -ENOTCONN;
-	} else if (ch->access_count >= most) {
-		error = -EBUSY;
-	} else {
-		omx_channel_wake_up(ch);
-		list_add_tail(&access->in_channel, &ch->accesses);
-		ch->access_count++;
-		if (access->conditional) {
-			ch->whens.count++;
-			ch->whens.fired_bytes += access->fired_bytes;
-		}
-		omx_channel_watch(ch);
-	}
+	error = access_link(access, U32_MAX);
 	spin_unlock_bh(&ch->lock);
+	return error;
+}
+
+int omx_access_send(struct omx_access *access, u64 offset, struct sk_buff_head *packets,
+		    u32 most)
+{
+	struct omx_channel *ch = access->ch;
+	struct sk_buff_head out;
+	int error;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	spin_lock(&ch->lock);
+	error = access_link(access, most);
+	if (!error) {
+		trace_omx_access_send(ch, access->type, access->id, offset, access->length);
+		omx_channel_queue(ch, packets, &out);
+	}
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	local_bh_enable();
 	return error;
 }
 
@@ -217,23 +247,17 @@ static long access_start(struct omx_channel *ch, const struct omx_access_order *
 	struct sk_buff_head packets;
 	struct omx_access *access;
 	int error;
-	u32 id;
 
 	__skb_queue_head_init(&packets);
 	access = omx_access_make(ch, order, &packets);
 	if (IS_ERR(access))
 		return PTR_ERR(access);
-	id = access->id;
-	error = omx_access_enlist(access, OMX_ACCESSES_MAX);
+	error = omx_access_send(access, order->offset, &packets, OMX_ACCESSES_MAX);
 	if (error) {
 		__skb_queue_purge(&packets);
 		omx_access_unmake(access);
-		return error;
 	}
-	trace_omx_access_send(ch, order->type, id, order->offset, order->length);
-	/* If the channel fails now, the completion says so. */
-	omx_channel_send(ch, &packets);
-	return 0;
+	return error;
 }
 
 long omx_access_run(struct omx_endpoint *ep, const struct omx_access_order *order)
@@ -385,7 +409,7 @@ int omx_access_pull(struct omx_channel *ch, const struct sk_buff *skb)
 		return 0;
 	}
 	/* Only the peer ends its message: try again, unless the channel has ended. */
-	if (error != -ENOTCONN && !omx_access_enlist(access, U32_MAX))
+	if (error != -ENOTCONN && !access_link_again(access))
 		return -EAGAIN;
 	omx_access_finish(access, READ_ONCE(ch->dead));
 	return 0;

@@ -81,9 +81,11 @@ void *omx_access_add_packet(const struct omx_access *access, u32 payload,
 /* ---- access.c, any context, ch->lock not held ---- */
 /*
  * From now on the access ends with its response or its channel, perhaps at once.
- * -ENOTCONN: the channel has ended; -EBUSY: `most` accesses are under way on it.
+ * Takes its packets.  -ENOTCONN: the channel has ended; -EBUSY: `most` accesses are under
+ * way on it.
  */
-int omx_access_enlist(struct omx_access *access, u32 most);
+int omx_access_send(struct omx_access *access, u64 offset, struct sk_buff_head *packets,
+		    u32 most);
 /* Ends an access that is in no list. */
 void omx_access_finish(struct omx_access *access, u8 status);
 

@@ -59,23 +59,21 @@ static void when_address(struct omx_when *when, const struct omx_wire_post_key *
 	}
 }
 
-static int when_enlist_access(struct omx_when *when, const struct omx_wire_post_key *key)
+static int when_send_access(struct omx_when *when, const struct omx_wire_post_key *key)
 {
 	struct omx_access *access = when->access;
-	u32 id = access->id;
 	int error;
 
 	access->conditional = true;
 	access->fired_bytes = when->charged;
-	error = omx_access_enlist(access, U32_MAX);
-	if (error)
-		return error;
-	when->access = NULL;
-	trace_omx_access_send(when->ch, when->type, id, be64_to_cpu(key->offset), when->length);
-	return 0;
+	error = omx_access_send(access, be64_to_cpu(key->offset), &when->packets, U32_MAX);
+	if (!error)
+		when->access = NULL;
+	return error;
 }
 
-static int when_enlist_rndv(struct omx_when *when)
+/* If the channel fails meanwhile, the completion says so. */
+static int when_send_rndv(struct omx_when *when)
 {
 	struct omx_channel *ch = when->ch;
 	struct omx_rndv *rndv = when->rndv;
@@ -87,6 +85,7 @@ static int when_enlist_rndv(struct omx_when *when)
 	if (!error) {
 		when->rndv = NULL;
 		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
+		omx_channel_send(ch, &when->packets);
 	}
 	omx_rndv_put(rndv);
 	return error;
@@ -103,14 +102,12 @@ void omx_when_fire(struct omx_when *when, const struct omx_wire_post_key *key)
 		return;
 	}
 	when_address(when, key);
-	error = when->access ? when_enlist_access(when, key) : when_enlist_rndv(when);
+	error = when->access ? when_send_access(when, key) : when_send_rndv(when);
 	if (error) {
 		omx_when_end(when, READ_ONCE(ch->dead));
 		return;
 	}
 	omx_count(ch->ep->board, WHEN_FIRED);
-	/* If the channel fails now, the completion says so. */
-	omx_channel_send(ch, &when->packets);
 	omx_when_free(when);
 }
 
