@@ -89,10 +89,15 @@ struct omx_wire_sequence {
 	__be32	seq;
 	__be32	ack;
 	__be16	window;
-	__be16	flags;
+	__u8	performed;	/* of the accesses up to ack; see below */
+	__u8	flags;
 } __packed;
 
-#define OMX_SEQUENCE_ANNOUNCE	0x0001	/* I accept RNDV, but no EAGER at present */
+/*
+ * `performed` is 0: nothing is said; or n: up to packet ack - (n - 1) all accesses have
+ * been performed, or their failure has been acknowledged.
+ */
+#define OMX_SEQUENCE_ANNOUNCE	0x01	/* I accept RNDV, but no EAGER at present */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -124,7 +129,8 @@ struct omx_wire_ack {
 	__be32	ack;
 	__be64	sack;		/* bit i: ack + 2 + i has arrived */
 	__u8	flags;
-	__u8	reserved[3];
+	__u8	performed;	/* as in struct omx_wire_sequence */
+	__u8	reserved[2];
 } __packed;
 
 #define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */
@@ -186,6 +192,8 @@ struct omx_wire_put {
 #define OMX_PUT_LAST		0x01	/* respond once all packets of the put are in place */
 #define OMX_PUT_EVENT		0x02	/* tell the target's program then */
 #define OMX_PUT_FIRST		0x04	/* the first packet of the put */
+#define OMX_PUT_ACK		0x08	/* the last one: if it succeeds, an ack may say so */
+#define OMX_PUT_LATER		0x10	/* that ack may wait for others */
 
 /* The target pulls the message and ends it with NOTIFY, as a receiver does. */
 struct omx_wire_put_rndv {

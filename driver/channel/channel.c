@@ -19,6 +19,7 @@
 #include "net/frame.h"
 #include "net/pull_gso.h"
 #include "observe/lock_order.h"
+#include "onesided/put_ack.h"
 
 /*
  * Runs for every packet.  Multiplies by secret keys and keeps the upper half:
@@ -127,8 +128,10 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
 	INIT_LIST_HEAD(&ch->accesses);
+	INIT_LIST_HEAD(&ch->puts);
 	omx_when_queue_init(&ch->whens);
 	omx_access_queue_init(&ch->access_queue);
+	omx_put_ack_init(ch);
 	INIT_WORK(&ch->end, omx_channel_end_work);
 	omx_completion_init(&ch->space_completion, OMX_EVENT_SEND_SPACE);
 	omx_completion_init(&ch->dead_completion, OMX_EVENT_CHANNEL_DEAD);

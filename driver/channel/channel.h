@@ -90,7 +90,11 @@ struct omx_channel {
 	struct list_head rndvs;		/* large sends waiting for their notify */
 	struct list_head pulls;
 	struct list_head accesses;	/* to the peer's windows, waiting for their response */
-	u32 access_count;		/* in that list */
+	struct list_head puts;		/* those that an ack can end, in the order of packets */
+	u32 access_count;		/* in both lists */
+	u8 put_probes;			/* since one ended; valid while put_lags */
+	bool put_lags;			/* the first one has arrived, and may be performed */
+	unsigned long put_probe_at;	/* jiffies; the same */
 	struct omx_when_queue whens;	/* conditional ones, and keys of the peer for them */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
@@ -131,6 +135,12 @@ u32 omx_channel_mtu(struct omx_channel *ch);
 void omx_channels_resume(struct omx_endpoint *ep);
 
 /* ---- any context, ch->lock held ---- */
+/* The number of the last packet that was given to the channel: they leave in order. */
+static inline u32 omx_channel_last_seq(const struct omx_channel *ch)
+{
+	return ch->tx.next - 1 + skb_queue_len(&ch->pending);
+}
+
 /* All packets that were sent have been acknowledged. */
 static inline bool omx_channel_is_idle(const struct omx_channel *ch)
 {

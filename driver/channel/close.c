@@ -28,6 +28,7 @@
 #include "net/transmit.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
+#include "onesided/put_ack.h"
 #include "onesided/when.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -179,6 +180,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);
 	cancel_work_sync(&ch->end);
+	omx_put_ack_cancel(ch);
 
 	__skb_queue_head_init(&packets);
 	spin_lock_bh(&ch->lock);

@@ -61,10 +61,10 @@ static inline void omx_channel_perform(struct omx_channel *ch)
 /* ---- send.c ---- */
 /*
  * Queues packets of a channel that is not dead, and sends what the window admits.
- * Consumes the list.
+ * Consumes the list.  Returns the number that its last packet has, or will have.
  */
-void omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
-		       struct sk_buff_head *out);
+u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
+		      struct sk_buff_head *out);
 /* Sends pending packets, as many as the window admits. */
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now, struct sk_buff_head *out);

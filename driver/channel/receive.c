@@ -76,6 +76,7 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 		ch->ahead[i] = NULL;
 	}
 	omx_partial_drop(&ch->partial);
+	omx_access_queue_restart(ch);
 	omx_rx_start(&ch->rx, flow);
 }
 
@@ -218,6 +219,13 @@ static void channel_mark_heard(struct omx_channel *ch, u16 ack_flow, u32 ack)
 		WRITE_ONCE(ch->heard, jiffies);
 }
 
+/* What an ack says of our puts, if there are any. */
+static void channel_receive_performed(struct omx_channel *ch, u16 flow, u32 ack, u8 performed)
+{
+	if (!list_empty(&ch->puts) && omx_tx_has_sent(&ch->tx, flow, ack))
+		omx_receive_performed(ch, ack, performed);
+}
+
 /* ---- frames ---- */
 
 /* With BH off, so that their heads are used for the next frames. */
@@ -257,12 +265,14 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		return;
 	}
 	channel_mark_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
-	WRITE_ONCE(ch->announce_only,
-		   be16_to_cpu(sequence->flags) & OMX_SEQUENCE_ANNOUNCE);
-	if (sequence->ack_flow)
+	WRITE_ONCE(ch->announce_only, sequence->flags & OMX_SEQUENCE_ANNOUNCE);
+	if (sequence->ack_flow) {
 		omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
 					be32_to_cpu(sequence->ack),
 					be16_to_cpu(sequence->window), &out, &freed);
+		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
+					  be32_to_cpu(sequence->ack), sequence->performed);
+	}
 	if (is_newer)
 		channel_receive_restart(ch, flow, &freed);
 	was_owed = omx_channel_is_owed(ch);
@@ -333,6 +343,8 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		if (ack->flow) {
 			omx_channel_receive_ack(ch, be16_to_cpu(ack->flow), acked,
 						be16_to_cpu(ack->window), &out, &freed);
+			channel_receive_performed(ch, be16_to_cpu(ack->flow), acked,
+						  ack->performed);
 			if (be16_to_cpu(ack->flow) == ch->tx.flow)
 				omx_channel_receive_sack(ch, acked, be64_to_cpu(ack->sack), &out);
 		}

@@ -19,6 +19,7 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "onesided/put_ack.h"
 
 bool omx_channel_charge_ahead(struct omx_channel *ch, struct sk_buff *skb)
 {
@@ -113,6 +114,8 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 	if (omx_endpoint_wants_announcements(ch->ep))
 		flags |= OMX_ACK_ANNOUNCE;
 	ack->flags = flags;
+	ack->performed = omx_put_ack_field(ch);
+	ch->access_queue.acks.due = 0;
 	ch->ack_count = 0;
 	ch->ack_now = false;
 	__skb_queue_tail(out, skb);

@@ -19,6 +19,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/transmit.h"
+#include "onesided/put_ack.h"
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 /*
@@ -108,8 +109,8 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	sequence->ack_flow = cpu_to_be16(ch->rx.flow);
 	sequence->ack = cpu_to_be32(ch->rx.next - 1);
 	sequence->window = cpu_to_be16(window);
-	sequence->flags = cpu_to_be16(omx_endpoint_wants_announcements(ch->ep) ?
-				      OMX_SEQUENCE_ANNOUNCE : 0);
+	sequence->performed = omx_put_ack_field(ch);
+	sequence->flags = omx_endpoint_wants_announcements(ch->ep) ? OMX_SEQUENCE_ANNOUNCE : 0;
 	ch->ack_count = 0;
 }
 
@@ -135,6 +136,7 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		omx_channel_wake_up(ch);
 		omx_channel_start_timeout(ch, now);
 	}
+	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
 	do {
 		skb = __skb_dequeue(&ch->pending);
@@ -172,8 +174,8 @@ void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
 	}
 }
 
-void omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
-		       struct sk_buff_head *out)
+u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
+		      struct sk_buff_head *out)
 {
 	unsigned long bytes = 0;
 	struct sk_buff *skb;
@@ -185,6 +187,7 @@ void omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 	omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
 	skb_queue_splice_tail_init(packets, &ch->pending);
 	omx_channel_send_ready(ch, omx_channel_now_us(), out);
+	return omx_channel_last_seq(ch);
 }
 
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)

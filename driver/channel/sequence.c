@@ -28,7 +28,7 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	u32 limit = ack + min_t(u32, window, OMX_WINDOW);
 
 	*opened = false;
-	if (flow != tx->flow || (s32)(tx->next - 1 - ack) < 0)
+	if (!omx_tx_has_sent(tx, flow, ack))
 		return -1;
 	if (newly < 0)
 		return 0;

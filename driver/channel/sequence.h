@@ -51,6 +51,12 @@ static inline u32 omx_tx_in_flight(const struct omx_tx_state *tx)
 	return tx->next - 1 - tx->acked;
 }
 
+/* Can the peer have received this packet of ours? */
+static inline bool omx_tx_has_sent(const struct omx_tx_state *tx, u16 flow, u32 seq)
+{
+	return flow == tx->flow && (s32)(tx->next - 1 - seq) >= 0;
+}
+
 void omx_tx_start(struct omx_tx_state *tx, u16 flow);
 /* One packet may always be under way: it probes a closed window. */
 static inline bool omx_tx_may_send(const struct omx_tx_state *tx)

@@ -18,6 +18,8 @@
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 #define DOUBT_PROBES	8		/* that a peer in doubt may leave unanswered */
 #define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
+#define PUT_BACKOFF_MAX	3		/* doublings of the time between probes for a put */
+#define PUT_INTERVAL_MAX_US 200000	/* ... and the longest one */
 
 void omx_channel_start_timeout(struct omx_channel *ch, u64 now)
 {
@@ -49,6 +51,37 @@ static unsigned long channel_probe_interval(const struct omx_channel *ch)
 void omx_channel_watch(struct omx_channel *ch)
 {
 	omx_channel_arm(ch, jiffies + channel_probe_interval(ch));
+}
+
+/* Longer and longer: the put may wait for a page. */
+static unsigned long channel_put_interval(const struct omx_channel *ch)
+{
+	u32 us = omx_rtt_timeout_us(&ch->rtt) << min_t(u8, ch->put_probes, PUT_BACKOFF_MAX);
+
+	return max(usecs_to_jiffies(min_t(u32, us, PUT_INTERVAL_MAX_US)), 1UL);
+}
+
+void omx_channel_watch_put(struct omx_channel *ch)
+{
+	if (ch->put_lags)
+		return;
+	ch->put_lags = true;
+	ch->put_probes = 0;
+	ch->put_probe_at = jiffies + channel_put_interval(ch);
+	omx_channel_arm(ch, ch->put_probe_at);
+}
+
+/* Has the time come to ask for it? */
+static bool channel_should_probe_put(struct omx_channel *ch)
+{
+	if (list_empty(&ch->puts))
+		ch->put_lags = false;
+	if (!ch->put_lags || time_before(jiffies, ch->put_probe_at))
+		return false;
+	if (ch->put_probes < PUT_BACKOFF_MAX)
+		ch->put_probes++;
+	ch->put_probe_at = jiffies + channel_put_interval(ch);
+	return true;
 }
 
 /*
@@ -125,6 +158,10 @@ static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_h
 		}
 		next = jiffies + channel_probe_interval(ch);
 	}
+	if (channel_should_probe_put(ch))
+		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
+	if (ch->put_lags && time_before(ch->put_probe_at, next))
+		next = ch->put_probe_at;
 	if (omx_tx_in_flight(&ch->tx)) {
 		u64 now = omx_channel_now_us();
 		unsigned long again;

@@ -16,7 +16,7 @@
 static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
 {
 	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) ||
-	       !list_empty(&ch->accesses) || !list_empty(&ch->whens.waiting) ||
+	       ch->access_count || !list_empty(&ch->whens.waiting) ||
 	       omx_channel_is_owed(ch) || ch->access_queue.unfinished;
 }
 
@@ -30,5 +30,10 @@ static inline void omx_channel_wake_up(struct omx_channel *ch)
 
 /* Something begins to wait for the peer: checks from now on that the peer is alive. */
 void omx_channel_watch(struct omx_channel *ch);
+/*
+ * The first of our puts has arrived, and has not been performed as far as we know: asks the
+ * peer again and again, because the ack that says so can be lost.
+ */
+void omx_channel_watch_put(struct omx_channel *ch);
 
 #endif

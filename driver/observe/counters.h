@@ -71,6 +71,7 @@
 	X(ACCESS_PUT,		"put performed for a peer") \
 	X(ACCESS_GET,		"get performed for a peer") \
 	X(ACCESS_ATOMIC,	"atomic performed for a peer") \
+	X(ACCESS_ACKED,		"put ended by an ack of the peer") \
 	X(ACCESS_LOCAL,		"put or get performed by its initiator on this host") \
 	X(ACCESS_DEFERRED,	"access of a peer waited for its pages") \
 	X(ACCESS_BAD_WINDOW,	"access refused, no such window, key or peer") \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The life of a small one-sided access at its initiator: it is sent, and ends when
- * the target's ACCESS_RESPONSE arrives or with the channel.
+ * the target's ACCESS_RESPONSE arrives, or with the channel; a put that succeeds mostly
+ * ends with an ack.
  *
  * access_ioctl.c sends accesses in process context.  The channel passes responses on
  * with its lock held: in softirq as they arrive, or in process context if the ring
@@ -28,6 +29,10 @@
 #include "onesided/access_order.h"
 #include "onesided/access_queue.h"
 #include "pull/pull.h"
+
+/* With more accesses under way than these, one packet of four is acknowledged at once. */
+#define STREAM_PUTS	8
+#define ACK_EACH	4
 
 #define RESPONSE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_access_response))
 
@@ -112,12 +117,18 @@ static void access_unlink(struct omx_channel *ch, struct omx_access *access)
 	}
 }
 
+static struct omx_access *channel_first_put(struct omx_channel *ch)
+{
+	return list_first_entry_or_null(&ch->puts, struct omx_access, in_channel);
+}
+
 static struct omx_access *channel_pop_access(struct omx_channel *ch)
 {
 	struct omx_access *access;
 
 	spin_lock_bh(&ch->lock);
-	access = list_first_entry_or_null(&ch->accesses, struct omx_access, in_channel);
+	access = channel_first_put(ch) ?:
+		 list_first_entry_or_null(&ch->accesses, struct omx_access, in_channel);
 	if (access)
 		access_unlink(ch, access);
 	spin_unlock_bh(&ch->lock);
@@ -153,7 +164,7 @@ void omx_accesses_destroy(struct omx_endpoint *ep)
 /* ---- sending ---- */
 
 /* The caller does not own the access any more, if this succeeds. */
-static int access_link(struct omx_access *access, u32 most)
+static int access_link(struct omx_access *access, struct list_head *list, u32 most)
 {
 	struct omx_channel *ch = access->ch;
 
@@ -163,7 +174,7 @@ static int access_link(struct omx_access *access, u32 most)
 	if (ch->access_count >= most)
 		return -EBUSY;
 	omx_channel_wake_up(ch);
-	list_add_tail(&access->in_channel, &ch->accesses);
+	list_add_tail(&access->in_channel, list);
 	ch->access_count++;
 	if (access->conditional) {
 		ch->whens.count++;
@@ -179,25 +190,38 @@ static int access_link_again(struct omx_access *access)
 	int error;
 
 	spin_lock_bh(&ch->lock);
-	error = access_link(access, U32_MAX);
+	error = access_link(access, &ch->accesses, U32_MAX);
 	spin_unlock_bh(&ch->lock);
 	return error;
+}
+
+/* A put of a stream need not be acknowledged at once, because later ones will be. */
+static void put_allow_delay(const struct omx_channel *ch, const struct sk_buff_head *packets)
+{
+	struct omx_wire_put *body = omx_packet_body(skb_peek_tail(packets));
+
+	if (ch->access_count > STREAM_PUTS && omx_channel_last_seq(ch) % ACK_EACH &&
+	    skb_queue_len(packets) == 1 && !ch->local)
+		body->flags |= OMX_PUT_LATER;
 }
 
 int omx_access_send(struct omx_access *access, u64 offset, struct sk_buff_head *packets,
 		    u32 most)
 {
 	struct omx_channel *ch = access->ch;
+	bool is_put = access->type == OMX_WIRE_PUT;
 	struct sk_buff_head out;
 	int error;
 
 	__skb_queue_head_init(&out);
 	local_bh_disable();
 	spin_lock(&ch->lock);
-	error = access_link(access, most);
+	error = access_link(access, is_put ? &ch->puts : &ch->accesses, most);
 	if (!error) {
 		trace_omx_access_send(ch, access->type, access->id, offset, access->length);
-		omx_channel_queue(ch, packets, &out);
+		if (is_put)
+			put_allow_delay(ch, packets);
+		access->last_seq = omx_channel_queue(ch, packets, &out);
 	}
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
@@ -376,6 +400,38 @@ bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb)
 	consume_skb(skb);
 	return true;
 }
+
+/* ---- acks ---- */
+
+/* At most OMX_ACCESSES_MAX, and as many conditional ones that have fired. */
+static bool puts_end(struct omx_channel *ch, u32 performed)
+{
+	struct omx_access *put;
+	bool some = false;
+
+	lockdep_assert_held(&ch->lock);
+	while ((put = channel_first_put(ch)) && (s32)(performed - put->last_seq) >= 0) {
+		access_unlink(ch, put);
+		omx_access_finish(put, OMX_STATUS_OK);
+		omx_count(ch->ep->board, ACCESS_ACKED);
+		some = true;
+	}
+	return some;
+}
+
+void omx_receive_performed(struct omx_channel *ch, u32 ack, u8 field)
+{
+	const struct omx_access *put;
+	u32 performed;
+
+	if (omx_performed_decode(field, ack, &performed) && puts_end(ch, performed))
+		ch->put_lags = false;
+	put = channel_first_put(ch);
+	if (put && (s32)(ch->tx.acked - put->last_seq) >= 0)
+		omx_channel_watch_put(ch);
+}
+
+/* ---- responses to gets that the driver pulls ---- */
 
 /* The caller owns the access from now on. */
 static struct omx_access *response_claim_access(struct omx_channel *ch, u32 id)

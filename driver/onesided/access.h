@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Our accesses to windows of peers: puts, gets and atomics that fit packets of the
- * channel.  Each ends with its response, or with its channel.
+ * channel.  Each ends with its response or its channel, puts that succeed also with an
+ * ack.
  */
 #ifndef OMX_ONESIDED_ACCESS_H
 #define OMX_ONESIDED_ACCESS_H
@@ -41,6 +42,9 @@ unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int m
  * channel's lock held.  True: skb is consumed; false: there is no room now.
  */
 bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb);
+
+/* The same; an ack of what we have sent, which says in this field what was performed. */
+void omx_receive_performed(struct omx_channel *ch, u32 ack, u8 field);
 
 /*
  * The same response again, if the bytes of the get are to be pulled by the driver: it

@@ -24,7 +24,7 @@
 /* The last packet tells the target to respond, and to tell its program. */
 static void put_fill_last(struct omx_wire_put *body, const struct omx_ioc_put *ioc)
 {
-	body->flags |= OMX_PUT_LAST;
+	body->flags |= OMX_PUT_LAST | OMX_PUT_ACK;
 	if (!(ioc->flags & OMX_ACCESS_EVENT))
 		return;
 	body->flags |= OMX_PUT_EVENT;

@@ -28,9 +28,10 @@ struct omx_access {
 	bool announced;			/* a GET whose bytes are pulled */
 	bool conditional;		/* a key of the peer has fired it; see when.h */
 	u32 fired_bytes;		/* then: of memory, of its packets */
+	u32 last_seq;			/* of its packets; valid in ch->puts */
 	struct rcu_head rcu;
 	struct omx_account *user;	/* charged for it */
-	struct list_head in_channel;	/* ch->accesses, under ch->lock */
+	struct list_head in_channel;	/* ch->accesses or ch->puts, under ch->lock */
 	struct omx_channel *ch;		/* referenced */
 	u64 length;
 	struct omx_pull *pull;		/* a GET whose bytes the driver pulls itself, or NULL */
@@ -80,7 +81,7 @@ void *omx_access_add_packet(const struct omx_access *access, u32 payload,
 
 /* ---- access.c, any context, ch->lock not held ---- */
 /*
- * From now on the access ends with its response or its channel, perhaps at once.
+ * From now on the access ends with its response, an ack or its channel, perhaps at once.
  * Takes its packets.  -ENOTCONN: the channel has ended; -EBUSY: `most` accesses are under
  * way on it.
  */

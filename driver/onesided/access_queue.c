@@ -27,6 +27,7 @@
 #include "net/board.h"
 #include "onesided/access_queue.h"
 #include "onesided/perform.h"
+#include "onesided/put_ack.h"
 #include "pager/pager.h"
 
 /* Accesses that are performed with BH off before others have their turn. */
@@ -47,9 +48,29 @@ bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb)
 	    (queued && !omx_budget_has_room(budget, OMX_ACCOUNT_RECEIVE)))
 		return false;
 	memset(skb->cb, 0, sizeof(struct omx_access_cb));
+	omx_access_cb(skb)->seq = ch->rx.next;
 	omx_budget_charge(budget, skb->truesize);
 	__skb_queue_tail(&queue->packets, skb);
 	return true;
+}
+
+u32 omx_access_queue_reached(const struct omx_channel *ch)
+{
+	struct sk_buff *first = skb_peek(&ch->access_queue.packets);
+
+	lockdep_assert_held(&ch->lock);
+	return (first ? omx_access_cb(first)->seq : ch->rx.next) - 1;
+}
+
+/* With the number 0 they hold back the new ones: what has been performed is -1. */
+void omx_access_queue_restart(struct omx_channel *ch)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	skb_queue_walk(&ch->access_queue.packets, skb)
+		omx_access_cb(skb)->seq = 0;
+	omx_performed_restart(&ch->access_queue.performed);
 }
 
 void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
@@ -60,6 +81,7 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 
 	lockdep_assert_held(&ch->lock);
 	WRITE_ONCE(queue->stopped, true);
+	omx_performed_stop(&queue->performed, omx_access_queue_reached(ch));
 	if (!queue->running)
 		omx_active_abandon(ch);
 	skb_queue_walk(&queue->packets, skb)
@@ -99,7 +121,7 @@ static struct sk_buff *queue_peek(const struct omx_channel *ch)
  * The first access, referenced.  NULL: whoever runs the queue stops, because nothing
  * can be performed now.
  */
-static struct sk_buff *queue_first(struct omx_channel *ch)
+static struct sk_buff *queue_first(struct omx_channel *ch, struct sk_buff_head *out)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
 	struct sk_buff *skb = NULL;
@@ -114,10 +136,24 @@ static struct sk_buff *queue_first(struct omx_channel *ch)
 		skb_get(skb);
 	else
 		queue->running = false;
+	if (!skb)
+		omx_put_ack_done(ch, out);
 	if (static_branch_unlikely(&omx_active_windows))
 		queue_note_unfinished(ch, !skb);
 	spin_unlock(&ch->lock);
 	return skb;
+}
+
+static void queue_note_end(struct omx_channel *ch, const struct omx_access_cb *cb)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+
+	lockdep_assert_held(&ch->lock);
+	if (cb->ack > queue->ack)
+		queue->ack = cb->ack;
+	/* The response has been given to the channel, perhaps with others behind it. */
+	if (unlikely(cb->refused))
+		omx_performed_hold(&queue->performed, cb->seq, omx_channel_last_seq(ch));
 }
 
 /* The first access has been performed. */
@@ -130,6 +166,7 @@ static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 	if (!queue->stopped) {
 		u32 left;
 
+		queue_note_end(ch, omx_access_cb(skb));
 		__skb_unlink(skb, &queue->packets);
 		omx_budget_uncharge(&ch->ep->budget, skb->truesize);
 		consume_skb(skb);	/* the caller has a reference */
@@ -181,16 +218,21 @@ static bool queue_retry(struct omx_channel *ch)
 	return again;
 }
 
-/*
- * Whoever calls this runs the queue.  True: it has to go on in process context; else
- * it does not run the queue any more.
- */
-static bool queue_run_some(struct omx_channel *ch)
+/* The next access waits: the initiator learns of those that are done. */
+static void queue_pause(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	spin_lock(&ch->lock);
+	omx_put_ack_done(ch, out);
+	spin_unlock(&ch->lock);
+}
+
+/* True: whoever runs the queue has to go on in process context. */
+static bool queue_perform_some(struct omx_channel *ch, struct sk_buff_head *out)
 {
 	unsigned int n;
 
 	for (n = 0; n < AT_ONCE; n++) {
-		struct sk_buff *skb = queue_first(ch);
+		struct sk_buff *skb = queue_first(ch, out);
 		int error;
 
 		if (!skb)
@@ -199,12 +241,30 @@ static bool queue_run_some(struct omx_channel *ch)
 		if (!error)
 			queue_remove(ch, skb);
 		consume_skb(skb);
+		if (error)
+			queue_pause(ch, out);
 		if (error == -EAGAIN)
 			return true;
 		if (error == -EBUSY && !queue_retry(ch))
 			return false;
 	}
+	queue_pause(ch, out);
 	return true;
+}
+
+/*
+ * Whoever calls this runs the queue.  True: it has to go on in process context; else
+ * it does not run the queue any more.
+ */
+static bool queue_run_some(struct omx_channel *ch)
+{
+	struct sk_buff_head out;
+	bool more;
+
+	__skb_queue_head_init(&out);
+	more = queue_perform_some(ch, &out);
+	omx_channel_xmit(ch, &out);
+	return more;
 }
 
 /* ---- in process context ---- */

@@ -8,10 +8,12 @@
 #ifndef OMX_ACCESS_QUEUE_H
 #define OMX_ACCESS_QUEUE_H
 
+#include <linux/hrtimer.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
 #include "onesided/active.h"
+#include "onesided/performed.h"
 #include "pager/pager.h"
 
 struct omx_channel;
@@ -35,6 +37,11 @@ struct omx_access_queue {
 	bool again;			/* meanwhile somebody wanted to */
 	bool stopped;			/* the channel or the endpoint ends; set once */
 	bool unfinished;		/* the peer owes the rest of a put, since owed_since */
+	u8 ack;				/* enum omx_put_ack: of puts that were performed */
+	bool ack_timer_runs;
+	struct omx_performed performed;
+	struct omx_put_acks acks;
+	struct hrtimer ack_timer;
 
 	/* Of whoever has set `running`: */
 	unsigned long owed_since;	/* jiffies; the latest packet of a put that is logged */
@@ -63,6 +70,10 @@ void omx_access_queues_resume(struct omx_endpoint *ep);
  * room now.  Whoever releases the lock calls omx_channel_perform().
  */
 bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb);
+/* The packet of the peer up to which all accesses have ended. */
+u32 omx_access_queue_reached(const struct omx_channel *ch);
+/* The peer numbers its packets anew; those that are queued have the old numbers. */
+void omx_access_queue_restart(struct omx_channel *ch);
 /* The channel ends: moves all packets to this list, to be freed without the lock. */
 void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets);
 

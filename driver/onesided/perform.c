@@ -23,6 +23,7 @@
 #include "onesided/active.h"
 #include "onesided/large.h"
 #include "onesided/perform.h"
+#include "onesided/put_ack.h"
 #include "onesided/when.h"
 #include "onesided/window.h"
 
@@ -141,7 +142,7 @@ static int access_refuse(const struct access *access, u8 status)
 /* Of one packet, whose bytes are written once only. */
 static int put_place(const struct access *access)
 {
-	struct omx_access_cb *cb = (struct omx_access_cb *)access->skb->cb;
+	struct omx_access_cb *cb = omx_access_cb(access->skb);
 	struct omx_cursor cursor;
 	int error;
 
@@ -180,12 +181,34 @@ bool omx_put_push_event(struct omx_channel *ch, u32 window, u64 immediate, u32 l
 	return true;
 }
 
+/*
+ * Before a put that has failed is known to the initiator, acks say nothing of those behind
+ * it.  Only whoever runs the queue sets `held`, and may see it too long.
+ */
+static bool put_needs_response(const struct access *access, const struct omx_wire_put *body)
+{
+	const struct omx_access_queue *queue = &access->ch->access_queue;
+
+	return !(body->flags & OMX_PUT_ACK) || READ_ONCE(queue->performed.held) ||
+	       queue->active.busy;
+}
+
+static void put_leave_to_ack(const struct access *access, const struct omx_wire_put *body)
+{
+	omx_access_cb(access->skb)->ack = body->flags & OMX_PUT_LATER ? OMX_PUT_ACK_LATER :
+									OMX_PUT_ACK_NOW;
+	trace_omx_access_respond(access->ch, access->id, OMX_STATUS_OK, access->length);
+}
+
 static int put_end(const struct access *access, const struct omx_wire_put *body)
 {
-	struct sk_buff *response = response_make(access, 0);
+	struct sk_buff *response = NULL;
 
-	if (!response)
-		return access_wait_for_memory(access);
+	if (put_needs_response(access, body)) {
+		response = response_make(access, 0);
+		if (!response)
+			return access_wait_for_memory(access);
+	}
 	if (body->flags & OMX_PUT_EVENT &&
 	    !omx_put_push_event(access->ch, access->window->id, be64_to_cpu(body->immediate),
 				be32_to_cpu(body->length))) {
@@ -193,7 +216,10 @@ static int put_end(const struct access *access, const struct omx_wire_put *body)
 		return -EBUSY;
 	}
 	omx_count(access->ch->ep->board, ACCESS_PUT);
-	response_send(access, response, OMX_STATUS_OK, 0);
+	if (response)
+		response_send(access, response, OMX_STATUS_OK, 0);
+	else
+		put_leave_to_ack(access, body);
 	return 0;
 }
 
@@ -202,6 +228,7 @@ static int put_refuse(const struct access *access, u8 status, bool is_last)
 {
 	int error = access_refuse(access, status);
 
+	omx_access_cb(access->skb)->refused = !error;
 	if (!error && !is_last)
 		access->ch->access_queue.failed_put = access->id;
 	return error;

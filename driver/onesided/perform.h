@@ -6,18 +6,25 @@
 #ifndef OMX_PERFORM_H
 #define OMX_PERFORM_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 struct omx_channel;
-struct sk_buff;
 
 /* In the control block of a packet in the queue of accesses. */
 struct omx_access_cb {
 	bool placed;			/* a put: its bytes are in the window, or need not be */
 	bool begun;			/* omx_active_begin() has seen it ... */
 	bool entered;			/* ... and a put's bytes are in the log */
-	bool unused;			/* four bytes are cleared at once */
+	bool refused;			/* a put: it has failed, a response says so */
+	u8 ack;				/* enum omx_put_ack: instead of a response */
+	u32 seq;			/* of the packet; under ch->lock */
 };
+
+static inline struct omx_access_cb *omx_access_cb(const struct sk_buff *skb)
+{
+	return (struct omx_access_cb *)skb->cb;
+}
 
 /*
  * Performs the first access of the channel's queue, which the caller runs, or refuses

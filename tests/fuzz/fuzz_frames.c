@@ -174,7 +174,7 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 		payload = 1 + any_below(1400);
 		put->offset &= htonl(~0u >> 1);
 		put->length = htonl(payload + (any_below(2) ? 0 : any_below(4000)));
-		put->flags = any_below(8);
+		put->flags = any_below(32);
 		break;
 	case OMX_WIRE_PUT_RNDV:
 		put_rndv->offset &= htonl(~0u >> 1);

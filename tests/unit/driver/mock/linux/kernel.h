@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+#define U8_MAX			((u8)~0U)
 #define U32_MAX			((u32)~0U)
 #define S32_MAX			INT32_MAX
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))

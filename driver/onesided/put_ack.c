@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Acks of puts.  A put that succeeds needs no response: the ack of its last packet says
+ * that it has been performed.  Whoever runs the queue of accesses (access_queue.c) asks
+ * for such acks, mostly in softirq.
+ *
+ * The ack is sent at once, unless the initiator says that it may wait for that of a later
+ * put, or the two programs take turns, so that a packet of ours will bring it.  A timer of
+ * the channel, in softirq, sends what has waited for long enough.  No packet stops or moves
+ * it: its handler finds out whether an ack is due.
+ */
+#include <linux/hrtimer.h>
+
+#include "channel/channel.h"
+#include "channel/private.h"
+#include "channel/send.h"
+#include "compat.h"
+#include "onesided/access_queue.h"
+#include "onesided/perform.h"
+#include "onesided/put_ack.h"
+
+u8 omx_put_ack_field(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	u32 reached = omx_access_queue_reached(ch);
+
+	lockdep_assert_held(&ch->lock);
+	return omx_performed_encode(ch->rx.next - 1,
+				    omx_performed_report(&queue->performed, reached,
+							 ch->tx.acked));
+}
+
+static ktime_t put_ack_delay(u64 us)
+{
+	return ns_to_ktime(us * NSEC_PER_USEC);
+}
+
+/* If the timer runs already, and for longer, the ack is somewhat late. */
+static void put_ack_wait(struct omx_access_queue *queue, u64 now, u32 us)
+{
+	omx_put_acks_wait(&queue->acks, now, us);
+	if (queue->ack_timer_runs)
+		return;
+	queue->ack_timer_runs = true;
+	hrtimer_start(&queue->ack_timer, put_ack_delay(us), HRTIMER_MODE_REL_SOFT);
+}
+
+void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	u64 now;
+
+	lockdep_assert_held(&ch->lock);
+	if (queue->ack == OMX_PUT_ACK_NONE || queue->stopped)
+		return;
+	now = omx_channel_now_us();
+	if (queue->ack == OMX_PUT_ACK_LATER) {
+		put_ack_wait(queue, now, OMX_PUT_ACK_STREAM_US);
+	} else if (omx_put_acks_take_turns(&queue->acks)) {
+		put_ack_wait(queue, now, OMX_PUT_ACK_TURN_US);
+	} else {
+		omx_channel_send_ack(ch, 0, out);
+		omx_put_acks_sent(&queue->acks, now);
+	}
+	queue->ack = OMX_PUT_ACK_NONE;
+}
+
+/* ---- the timer ---- */
+
+/* True: it has to run again, after `left` us. */
+static bool put_ack_look(struct omx_channel *ch, u64 *left, struct sk_buff_head *out)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	u64 now = omx_channel_now_us();
+
+	lockdep_assert_held(&ch->lock);
+	if (!queue->acks.due || queue->stopped || omx_endpoint_is_dead(ch->ep))
+		return false;
+	if (now < queue->acks.due) {
+		*left = queue->acks.due - now;
+		return true;
+	}
+	omx_channel_send_ack(ch, 0, out);
+	omx_put_acks_late(&queue->acks);
+	return false;
+}
+
+static enum hrtimer_restart put_ack_timer_fired(struct hrtimer *timer)
+{
+	struct omx_access_queue *queue = container_of(timer, struct omx_access_queue, ack_timer);
+	struct omx_channel *ch = container_of(queue, struct omx_channel, access_queue);
+	struct sk_buff_head out;
+	u64 left = 0;
+	bool again;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&ch->lock);
+	again = put_ack_look(ch, &left, &out);
+	queue->ack_timer_runs = again;
+	if (again)
+		hrtimer_forward_now(timer, put_ack_delay(left));
+	spin_unlock_bh(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+void omx_put_ack_init(struct omx_channel *ch)
+{
+	omx_hrtimer_setup(&ch->access_queue.ack_timer, put_ack_timer_fired, CLOCK_MONOTONIC,
+			  HRTIMER_MODE_REL_SOFT);
+}
+
+void omx_put_ack_cancel(struct omx_channel *ch)
+{
+	hrtimer_cancel(&ch->access_queue.ack_timer);
+}

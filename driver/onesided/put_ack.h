@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The acks by which the target of puts says that it has performed them (performed.h),
+ * and when they are sent.  ch->lock held.
+ */
+#ifndef OMX_PUT_ACK_H
+#define OMX_PUT_ACK_H
+
+#include <linux/types.h>
+
+struct omx_channel;
+struct sk_buff_head;
+
+/* What the puts that have been performed need. */
+enum omx_put_ack {
+	OMX_PUT_ACK_NONE,
+	OMX_PUT_ACK_LATER,		/* an ack, which may wait for others */
+	OMX_PUT_ACK_NOW,
+};
+
+/* ---- any context ---- */
+void omx_put_ack_init(struct omx_channel *ch);
+/* The field `performed` of a frame that acknowledges what has arrived. */
+u8 omx_put_ack_field(struct omx_channel *ch);
+/* Whoever performs accesses pauses: acks those that are done, now or later. */
+void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out);
+
+/* ---- process context, ch->lock not held ---- */
+/* The channel is being freed, and its queue of accesses has been stopped. */
+void omx_put_ack_cancel(struct omx_channel *ch);
+
+#endif
