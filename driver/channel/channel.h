@@ -92,6 +92,7 @@ struct omx_channel {
 	struct list_head accesses;	/* to the peer's windows, waiting for their response */
 	struct list_head puts;		/* those that an ack can end, in the order of packets */
 	u32 access_count;		/* in both lists */
+	struct omx_access *spare_access;	/* or NULL; as `spare` */
 	u8 put_probes;			/* since one ended; valid while put_lags */
 	bool put_lags;			/* the first one has arrived, and may be performed */
 	unsigned long put_probe_at;	/* jiffies; the same */

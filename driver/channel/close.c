@@ -121,6 +121,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	skb = xchg(&ch->spare, NULL);
 	if (skb)
 		__skb_queue_tail(packets, skb);
+	omx_access_drop_spare(ch);
 	charged = ch->pending_bytes;
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;

@@ -102,6 +102,11 @@ struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_e
 	return completion;
 }
 
+void omx_completion_reset(struct omx_completion *completion, enum omx_event_type type, u64 cookie)
+{
+	completion->event = (struct omx_event){ .type = type, .cookie = cookie };
+}
+
 void omx_completion_init(struct omx_completion *completion, enum omx_event_type type)
 {
 	INIT_LIST_HEAD(&completion->link);
@@ -209,6 +214,16 @@ bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion)
 	}
 	spin_unlock_bh(&ring->lock);
 	return waits;
+}
+
+bool omx_ring_try_post(struct omx_ring *ring, struct omx_completion *completion)
+{
+	bool written;
+
+	spin_lock_bh(&ring->lock);
+	written = list_empty(&ring->backlog) && ring_write_completion(ring, completion);
+	spin_unlock_bh(&ring->lock);
+	return written;
 }
 
 bool omx_ring_flush(struct omx_ring *ring)

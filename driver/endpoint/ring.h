@@ -57,6 +57,8 @@ void omx_ring_forget(struct omx_ring *ring, struct omx_completion *completion);
 /* Any context. */
 struct omx_completion *omx_completion_alloc(struct omx_account *user, enum omx_event_type type,
 					    u64 cookie, gfp_t gfp);
+/* Prepares one for another request, after the ring has taken its event. */
+void omx_completion_reset(struct omx_completion *completion, enum omx_event_type type, u64 cookie);
 /* Frees one that was not posted; NULL is allowed. */
 void omx_completion_free(struct omx_completion *completion);
 /*
@@ -71,6 +73,8 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
  * content.  True: it has to wait.
  */
 bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion);
+/* Appends it now, and leaves it to the caller.  False: it would have to wait. */
+bool omx_ring_try_post(struct omx_ring *ring, struct omx_completion *completion);
 /* Moves what fits from the backlog.  True if the backlog is empty now. */
 bool omx_ring_flush(struct omx_ring *ring);
 /* Free slots, according to the program. */

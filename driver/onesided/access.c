@@ -38,9 +38,9 @@
 
 /* ---- the life of an access ---- */
 
-static struct omx_access *access_alloc(struct omx_channel *ch, const struct omx_access_order *order)
+static struct omx_access *access_alloc(struct omx_account *user,
+				       const struct omx_access_order *order)
 {
-	struct omx_account *user = omx_endpoint_user(ch->ep);
 	struct omx_access *access = omx_account_alloc(user, sizeof(*access),
 						      GFP_KERNEL_ACCOUNT);
 
@@ -54,29 +54,79 @@ static struct omx_access *access_alloc(struct omx_channel *ch, const struct omx_
 		return NULL;
 	}
 	access->user = user;
+	INIT_LIST_HEAD(&access->in_channel);
+	return access;
+}
+
+static struct omx_access *access_reuse(struct omx_channel *ch,
+				       const struct omx_access_order *order)
+{
+	struct omx_access *access = NULL;
+
+	if (READ_ONCE(ch->spare_access))
+		access = xchg(&ch->spare_access, NULL);
+	if (access)
+		omx_completion_reset(access->completion, OMX_EVENT_ACCESS_DONE, order->cookie);
+	return access;
+}
+
+static struct omx_access *access_get(struct omx_channel *ch, const struct omx_access_order *order)
+{
+	struct omx_access *access = access_reuse(ch, order) ?:
+				    access_alloc(omx_endpoint_user(ch->ep), order);
+
+	if (!access)
+		return NULL;
 	access->type = order->type;
 	access->announced = order->announced;
 	access->length = order->length;
-	INIT_LIST_HEAD(&access->in_channel);
 	omx_channel_ref(ch);
 	access->ch = ch;
 	return access;
 }
 
 /* A response that looks the access up right now finds it in no list. */
+static void access_release(struct omx_access *access)
+{
+	omx_completion_free(access->completion);
+	omx_account_uncharge_object(access->user, access);
+	kfree_rcu(access, rcu);
+}
+
 static void access_free(struct omx_access *access)
 {
 	if (access->pull)
 		omx_pull_discard(access->pull);
 	omx_channel_put(access->ch);
-	omx_account_uncharge_object(access->user, access);
-	kfree_rcu(access, rcu);
+	access_release(access);
 }
 
-static void access_discard(struct omx_access *access)
+/*
+ * Keeps the access for the next one of the channel, or frees it.  Whoever finds it by its
+ * old number still finds one of this channel, with another number or in no list.
+ */
+static void access_keep(struct omx_access *access)
 {
-	omx_completion_free(access->completion);
-	access_free(access);
+	struct omx_channel *ch = access->ch;
+
+	lockdep_assert_held(&ch->lock);
+	if (READ_ONCE(ch->spare_access) || ch->dead || !access->completion || access->pull ||
+	    access->conditional) {
+		access_free(access);
+		return;
+	}
+	omx_channel_put(ch);
+	/* What was written to the access comes before it is found. */
+	smp_store_release(&ch->spare_access, access);
+}
+
+void omx_access_drop_spare(struct omx_channel *ch)
+{
+	struct omx_access *access = xchg(&ch->spare_access, NULL);
+
+	lockdep_assert_held(&ch->lock);
+	if (access)
+		access_release(access);
 }
 
 static void access_fill_event(const struct omx_access *access, u8 status)
@@ -88,12 +138,22 @@ static void access_fill_event(const struct omx_access *access, u8 status)
 	event->length = status == OMX_STATUS_OK ? access->length : 0;
 }
 
-/* The caller has taken the access out of its channel's list, and the event is in the ring. */
+/* The caller has taken the access out of its channel's list. */
+static void access_post(struct omx_endpoint *ep, struct omx_access *access)
+{
+	if (omx_ring_try_post(&ep->ring, access->completion)) {
+		omx_endpoint_notify(ep);
+		return;
+	}
+	omx_endpoint_post(ep, access->completion);
+	access->completion = NULL;
+}
+
+/* Its event is in the ring. */
 static void access_leave(struct omx_endpoint *ep, struct omx_access *access, u8 status)
 {
 	omx_table_remove(&ep->accesses, access->id);
 	trace_omx_access_done(access->ch, access->id, status, access->length);
-	access_free(access);
 }
 
 void omx_access_finish(struct omx_access *access, u8 status)
@@ -101,8 +161,9 @@ void omx_access_finish(struct omx_access *access, u8 status)
 	struct omx_endpoint *ep = access->ch->ep;
 
 	access_fill_event(access, status);
-	omx_endpoint_post(ep, access->completion);
+	access_post(ep, access);
 	access_leave(ep, access, status);
+	access_free(access);
 }
 
 /* The caller owns the access from now on. */
@@ -156,7 +217,7 @@ void omx_accesses_destroy(struct omx_endpoint *ep)
 
 	while ((access = omx_table_next(&ep->accesses, &slot))) {
 		omx_table_remove(&ep->accesses, access->id);
-		access_discard(access);
+		access_free(access);
 		cond_resched();
 	}
 }
@@ -247,7 +308,7 @@ static int access_prepare(struct omx_access *access, const struct omx_access_ord
 struct omx_access *omx_access_make(struct omx_channel *ch, const struct omx_access_order *order,
 				   struct sk_buff_head *packets)
 {
-	struct omx_access *access = access_alloc(ch, order);
+	struct omx_access *access = access_get(ch, order);
 	int error;
 
 	if (!access)
@@ -256,14 +317,14 @@ struct omx_access *omx_access_make(struct omx_channel *ch, const struct omx_acce
 	if (!error)
 		return access;
 	__skb_queue_purge(packets);
-	access_discard(access);
+	access_free(access);
 	return ERR_PTR(error);
 }
 
 void omx_access_unmake(struct omx_access *access)
 {
 	omx_table_remove(&access->ch->ep->accesses, access->id);
-	access_discard(access);
+	access_free(access);
 }
 
 static long access_start(struct omx_channel *ch, const struct omx_access_order *order)
@@ -361,7 +422,6 @@ static bool response_push_bytes(struct omx_endpoint *ep, struct omx_access *acce
 			   access->length))
 		return false;
 	omx_endpoint_notify(ep);
-	omx_completion_free(access->completion);
 	return true;
 }
 
@@ -376,13 +436,14 @@ static bool response_deliver(struct omx_endpoint *ep, struct omx_access *access,
 		if (!response_push_bytes(ep, access, skb))
 			return false;
 	} else {
-		omx_endpoint_post(ep, access->completion);
+		access_post(ep, access);
 		/* It is to be pulled, or posted again. */
 		if (access->announced || status == OMX_STATUS_LOG_FULL)
 			omx_endpoint_notify_urgent(ep);
 	}
 	access_unlink(access->ch, access);
 	access_leave(ep, access, status);
+	access_keep(access);
 	return true;
 }
 
@@ -403,6 +464,14 @@ bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- acks ---- */
 
+static void put_end_well(struct omx_endpoint *ep, struct omx_access *put)
+{
+	access_fill_event(put, OMX_STATUS_OK);
+	access_post(ep, put);
+	access_leave(ep, put, OMX_STATUS_OK);
+	access_keep(put);
+}
+
 /* At most OMX_ACCESSES_MAX, and as many conditional ones that have fired. */
 static bool puts_end(struct omx_channel *ch, u32 performed)
 {
@@ -412,7 +481,7 @@ static bool puts_end(struct omx_channel *ch, u32 performed)
 	lockdep_assert_held(&ch->lock);
 	while ((put = channel_first_put(ch)) && (s32)(performed - put->last_seq) >= 0) {
 		access_unlink(ch, put);
-		omx_access_finish(put, OMX_STATUS_OK);
+		put_end_well(ch->ep, put);
 		omx_count(ch->ep->board, ACCESS_ACKED);
 		some = true;
 	}

@@ -37,6 +37,9 @@ void omx_accesses_destroy(struct omx_endpoint *ep);
 /* Ends `most` accesses of the channel at most.  Returns how many. */
 unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int most);
 
+/* The channel ends, ch->lock held: frees the access that is kept for the next one. */
+void omx_access_drop_spare(struct omx_channel *ch);
+
 /*
  * Softirq, or process context if the packet had to wait for room; in order, with the
  * channel's lock held.  True: skb is consumed; false: there is no room now.
