@@ -81,7 +81,10 @@ static inline bool omx_active_concerns(const struct omx_active_access *active,
  */
 u8 omx_active_begin(struct omx_channel *ch, const struct omx_window *window,
 		    struct sk_buff *skb);
-/* The response is about to be sent: completes the entry, if there is one. */
+/*
+ * The response is about to be sent, or an ack is to say that a put has been performed
+ * (`response` is NULL then): completes the entry, if there is one.
+ */
 void omx_active_end(struct omx_channel *ch, u32 id, u8 status, const struct sk_buff *request,
 		    const struct sk_buff *response, u64 before);
 /* Does this packet go on with an access that has an entry? */

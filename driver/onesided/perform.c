@@ -189,12 +189,14 @@ static bool put_needs_response(const struct access *access, const struct omx_wir
 {
 	const struct omx_access_queue *queue = &access->ch->access_queue;
 
-	return !(body->flags & OMX_PUT_ACK) || READ_ONCE(queue->performed.held) ||
-	       queue->active.busy;
+	return !(body->flags & OMX_PUT_ACK) || READ_ONCE(queue->performed.held);
 }
 
+/* The entry in a log is complete before an ack can say that the put has been performed. */
 static void put_leave_to_ack(const struct access *access, const struct omx_wire_put *body)
 {
+	if (static_branch_unlikely(&omx_active_windows))
+		omx_active_end(access->ch, access->id, OMX_STATUS_OK, access->skb, NULL, 0);
 	omx_access_cb(access->skb)->ack = body->flags & OMX_PUT_LATER ? OMX_PUT_ACK_LATER :
 									OMX_PUT_ACK_NOW;
 	trace_omx_access_respond(access->ch, access->id, OMX_STATUS_OK, access->length);
