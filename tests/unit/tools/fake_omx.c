@@ -155,51 +155,64 @@ omx_return_t omx_isend(omx_endpoint_t ep, void *buffer, size_t length,
 
 /* ---- accesses ---- */
 
-struct omx__window {
-	char *address;
+static struct omx__window {
+	char *address;			/* NULL: there is no such window */
 	size_t length;
 	uint32_t rights;
-};
+	uint64_t secret;
+} windows[ENDPOINTS];
 
 omx_return_t omx_window_create(omx_endpoint_t ep, void *address, size_t length, uint32_t rights,
 			       const omx_endpoint_addr_t *peer, omx_window_t *window)
 {
-	EXPECT(ep && length && rights && peer);
-	*window = malloc(sizeof(**window));
-	EXPECT(*window);
-	**window = (struct omx__window){ address, length, rights };
+	static uint64_t secret;
+	unsigned int i;
+
+	EXPECT(ep && address && length && rights && peer);
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < ENDPOINTS && windows[i].address; i++)
+		;
+	EXPECT(i < ENDPOINTS);
+	windows[i] = (struct omx__window){ address, length, rights, ++secret };
+	*window = &windows[i];
+	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
 
 omx_return_t omx_window_key(omx_endpoint_t ep, omx_window_t window, omx_key_t *key)
 {
 	EXPECT(ep);
-	*key = (omx_key_t){ { (uintptr_t)window, 4711 } };
+	*key = (omx_key_t){ { (uint64_t)(window - windows), window->secret } };
 	return OMX_SUCCESS;
 }
 
 omx_return_t omx_window_destroy(omx_endpoint_t ep, omx_window_t window)
 {
 	EXPECT(ep);
-	free(window);
+	pthread_mutex_lock(&lock);
+	window->address = NULL;
+	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
 
-/* With the lock held. */
+/* With the lock held.  NULL: the target has given up, and its window is gone. */
 static char *window_memory(omx_key_t key, uint32_t right, uint64_t offset, size_t length)
 {
-	const struct omx__window *window = (void *)(uintptr_t)key.opaque[0];
+	const struct omx__window *window = &windows[key.opaque[0]];
 
-	EXPECT(key.opaque[1] == 4711 && window->rights & right);
+	if (!window->address || window->secret != key.opaque[1])
+		return NULL;
+	EXPECT(window->rights & right);
 	EXPECT(length <= window->length && offset <= window->length - length);
 	return window->address + offset;
 }
 
 /* A loss is an access that never ends. */
-static void end_access(struct omx__endpoint *ep, size_t length, bool lost, void *context,
-		       omx_request_t *request)
+static void end_access(struct omx__endpoint *ep, size_t length, bool refused, bool lost,
+		       void *context, omx_request_t *request)
 {
 	*request = new_request(context, 0);
+	(*request)->status.code = refused ? OMX_REMOTE_RDMA_WINDOW_BAD_ID : OMX_SUCCESS;
 	(*request)->status.msg_length = (*request)->status.xfer_length = length;
 	if (lost)
 		TAILQ_INSERT_TAIL(&ep->posted, *request, next);
@@ -226,13 +239,16 @@ omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
 		      omx_endpoint_addr_t dest, omx_key_t key, uint64_t offset, void *context,
 		      omx_request_t *request)
 {
+	char *memory;
 	bool lost;
 
+	EXPECT(dest.opaque[0] < ENDPOINTS);
 	pthread_mutex_lock(&lock);
-	EXPECT(endpoints[dest.opaque[0]]);
 	lost = next_fault(length, true) != FAKE_NO_FAULT;
-	copy_access(window_memory(key, OMX_WINDOW_RIGHT_PUT, offset, length), buffer, length);
-	end_access(ep, length, lost, context, request);
+	memory = window_memory(key, OMX_WINDOW_RIGHT_PUT, offset, length);
+	if (memory)
+		copy_access(memory, buffer, length);
+	end_access(ep, length, !memory, lost, context, request);
 	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
@@ -240,10 +256,14 @@ omx_return_t omx_iput(omx_endpoint_t ep, const void *buffer, size_t length,
 omx_return_t omx_iget(omx_endpoint_t ep, void *buffer, size_t length, omx_endpoint_addr_t dest,
 		      omx_key_t key, uint64_t offset, void *context, omx_request_t *request)
 {
+	char *memory;
+
+	EXPECT(dest.opaque[0] < ENDPOINTS);
 	pthread_mutex_lock(&lock);
-	EXPECT(endpoints[dest.opaque[0]]);
-	copy_access(buffer, window_memory(key, OMX_WINDOW_RIGHT_GET, offset, length), length);
-	end_access(ep, length, false, context, request);
+	memory = window_memory(key, OMX_WINDOW_RIGHT_GET, offset, length);
+	if (memory)
+		copy_access(buffer, memory, length);
+	end_access(ep, length, !memory, false, context, request);
 	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
@@ -257,14 +277,16 @@ omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t siz
 	char *memory;
 
 	EXPECT(operation == OMX_ATOMIC_COMPARE_SWAP && size == sizeof(word));
+	EXPECT(dest.opaque[0] < ENDPOINTS);
 	pthread_mutex_lock(&lock);
-	EXPECT(endpoints[dest.opaque[0]]);
 	memory = window_memory(key, OMX_WINDOW_RIGHT_ATOMIC, offset, size);
-	memcpy(&word, memory, size);
-	memcpy(before, &word, size);
-	if (word == compare && next_fault(size, false) == FAKE_NO_FAULT)
-		memcpy(memory, &operand, size);
-	end_access(ep, size, false, context, request);
+	if (memory) {
+		memcpy(&word, memory, size);
+		memcpy(before, &word, size);
+		if (word == compare && next_fault(size, false) == FAKE_NO_FAULT)
+			memcpy(memory, &operand, size);
+	}
+	end_access(ep, size, !memory, false, context, request);
 	pthread_mutex_unlock(&lock);
 	return OMX_SUCCESS;
 }
