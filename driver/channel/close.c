@@ -260,10 +260,11 @@ static bool channels_are_draining(struct omx_endpoint *ep)
 	bool draining = false;
 	u32 slot = 0;
 
-	while (!draining && (ch = omx_table_next(&ep->channels, &slot))) {
+	while ((ch = omx_table_next(&ep->channels, &slot))) {
+		omx_put_ack_confirm(ch);
 		spin_lock_bh(&ch->lock);
-		draining = !ch->dead && (omx_tx_in_flight(&ch->tx) ||
-					 !skb_queue_empty(&ch->pending));
+		draining |= !ch->dead && (omx_tx_in_flight(&ch->tx) ||
+					  !skb_queue_empty(&ch->pending));
 		spin_unlock_bh(&ch->lock);
 	}
 	return draining;
@@ -311,11 +312,25 @@ void omx_channels_linger(struct omx_endpoint *ep)
 		schedule_timeout_uninterruptible(LINGER_STEP);
 }
 
+/* The program may have been killed while the ack of a put waited for others. */
+static void channel_send_last_ack(struct omx_channel *ch)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	spin_lock_bh(&ch->lock);
+	if (!ch->dead && ch->access_queue.acks.due)
+		omx_channel_send_ack(ch, 0, &out);
+	spin_unlock_bh(&ch->lock);
+	omx_channel_xmit(ch, &out);
+}
+
 static void channel_say_closed(struct omx_channel *ch)
 {
 	struct omx_wire_nack *nack;
 	struct sk_buff *skb;
 
+	channel_send_last_ack(ch);
 	if (READ_ONCE(ch->dead))
 		return;
 	skb = omx_channel_packet(ch, OMX_WIRE_NACK, 0, GFP_KERNEL);

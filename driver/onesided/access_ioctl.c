@@ -21,7 +21,7 @@
 
 /* ---- PUT ---- */
 
-/* The last packet tells the target to respond, and to tell its program. */
+/* The last packet asks the target to say that the put is done, and to tell its program. */
 static void put_fill_last(struct omx_wire_put *body, const struct omx_ioc_put *ioc)
 {
 	body->flags |= OMX_PUT_LAST | OMX_PUT_ACK;

@@ -144,13 +144,18 @@ static struct sk_buff *queue_first(struct omx_channel *ch, struct sk_buff_head *
 	return skb;
 }
 
-static void queue_note_end(struct omx_channel *ch, const struct omx_access_cb *cb)
+static void queue_note_end(struct omx_channel *ch, const struct sk_buff *skb)
 {
+	const struct omx_access_cb *cb = omx_access_cb(skb);
 	struct omx_access_queue *queue = &ch->access_queue;
 
 	lockdep_assert_held(&ch->lock);
-	if (cb->ack > queue->ack)
-		queue->ack = cb->ack;
+	if (cb->ack) {
+		const struct omx_wire_put *body = omx_packet_body(skb);
+
+		queue->ack = max(queue->ack, cb->ack);
+		queue->acks.put = be32_to_cpu(body->access);
+	}
 	/* The response has been given to the channel, perhaps with others behind it. */
 	if (unlikely(cb->refused))
 		omx_performed_hold(&queue->performed, cb->seq, omx_channel_last_seq(ch));
@@ -166,7 +171,7 @@ static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 	if (!queue->stopped) {
 		u32 left;
 
-		queue_note_end(ch, omx_access_cb(skb));
+		queue_note_end(ch, skb);
 		__skb_unlink(skb, &queue->packets);
 		omx_budget_uncharge(&ch->ep->budget, skb->truesize);
 		consume_skb(skb);	/* the caller has a reference */
@@ -376,7 +381,11 @@ void omx_access_queues_stop(struct omx_endpoint *ep)
 
 	while ((ch = omx_table_next(&ep->channels, &slot)))
 		running |= queue_stop(ch);
-	/* Whoever runs one has not looked at `stopped` yet, or is in a read-side section. */
+	/*
+	 * Whoever runs one has not looked at `stopped` yet, or is in a read-side section, at
+	 * whose end it may send an ack: the caller waits for another grace period before it
+	 * frees anything.
+	 */
 	if (running)
 		synchronize_rcu();
 }

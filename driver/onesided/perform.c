@@ -182,6 +182,16 @@ bool omx_put_push_event(struct omx_channel *ch, u32 window, u64 immediate, u32 l
 }
 
 /*
+ * So many messages have overtaken the put that acks could soon not say any more that it has
+ * been performed, if an access behind it has to wait.
+ */
+static bool put_lags_behind(const struct access *access)
+{
+	return READ_ONCE(access->ch->rx.next) - READ_ONCE(omx_access_cb(access->skb)->seq) >
+	       OMX_WINDOW;
+}
+
+/*
  * Before a put that has failed is known to the initiator, acks say nothing of those behind
  * it.  Only whoever runs the queue sets `held`, and may see it too long.
  */
@@ -189,7 +199,8 @@ static bool put_needs_response(const struct access *access, const struct omx_wir
 {
 	const struct omx_access_queue *queue = &access->ch->access_queue;
 
-	return !(body->flags & OMX_PUT_ACK) || READ_ONCE(queue->performed.held);
+	return !(body->flags & OMX_PUT_ACK) || READ_ONCE(queue->performed.held) ||
+	       put_lags_behind(access);
 }
 
 /* The entry in a log is complete before an ack can say that the put has been performed. */

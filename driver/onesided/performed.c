@@ -14,7 +14,7 @@
 u32 omx_performed_report(struct omx_performed *performed, u32 reached, u32 acked)
 {
 	if (performed->held && !performed->stopped && (s32)(acked - performed->until) >= 0)
-		performed->held = false;
+		WRITE_ONCE(performed->held, false);
 	return performed->held ? performed->at : reached;
 }
 
@@ -24,7 +24,7 @@ void omx_performed_hold(struct omx_performed *performed, u32 seq, u32 until)
 		return;
 	if (!performed->held)
 		performed->at = seq - 1;
-	performed->held = true;
+	WRITE_ONCE(performed->held, true);
 	performed->until = until;
 }
 
@@ -32,7 +32,7 @@ void omx_performed_stop(struct omx_performed *performed, u32 reached)
 {
 	if (!performed->held)
 		performed->at = reached;
-	performed->held = true;
+	WRITE_ONCE(performed->held, true);
 	performed->stopped = true;
 }
 

@@ -53,6 +53,7 @@ struct omx_put_acks {
 	u64 due;		/* us: when one that waits is to be sent; 0: none waits */
 	u64 sent;		/* us: when one was sent that no packet has followed; or 0 */
 	u8 turns;		/* how many were followed soon, OMX_PUT_ACK_TURNS at most */
+	u32 put;		/* the last put of which nothing but ACKs may have told; 0: none */
 };
 
 static inline bool omx_put_acks_take_turns(const struct omx_put_acks *acks)
@@ -73,6 +74,7 @@ void omx_put_acks_followed(struct omx_put_acks *acks, u64 now);
 static inline void omx_put_acks_carried(struct omx_put_acks *acks, u64 now)
 {
 	acks->due = 0;
+	acks->put = 0;
 	if (acks->sent)
 		omx_put_acks_followed(acks, now);
 }

@@ -8,6 +8,9 @@
  * put, or the two programs take turns, so that a packet of ours will bring it.  A timer of
  * the channel, in softirq, sends what has waited for long enough.  No packet stops or moves
  * it: its handler finds out whether an ack is due.
+ *
+ * ACKs are not repeated, and the initiator asks for them in vain when the endpoint is closed.
+ * So the call that closes it confirms the last puts with a response, which is.
  */
 #include <linux/hrtimer.h>
 
@@ -30,6 +33,12 @@ u8 omx_put_ack_field(struct omx_channel *ch)
 							 ch->tx.acked));
 }
 
+/* Not for a tick, as without high-resolution timers. */
+static bool put_ack_may_wait(void)
+{
+	return hrtimer_resolution < OMX_PUT_ACK_STREAM_US * NSEC_PER_USEC;
+}
+
 static ktime_t put_ack_delay(u64 us)
 {
 	return ns_to_ktime(us * NSEC_PER_USEC);
@@ -48,15 +57,16 @@ static void put_ack_wait(struct omx_access_queue *queue, u64 now, u32 us)
 void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
+	bool may_wait = put_ack_may_wait();
 	u64 now;
 
 	lockdep_assert_held(&ch->lock);
 	if (queue->ack == OMX_PUT_ACK_NONE || queue->stopped)
 		return;
 	now = omx_channel_now_us();
-	if (queue->ack == OMX_PUT_ACK_LATER) {
+	if (may_wait && queue->ack == OMX_PUT_ACK_LATER) {
 		put_ack_wait(queue, now, OMX_PUT_ACK_STREAM_US);
-	} else if (omx_put_acks_take_turns(&queue->acks)) {
+	} else if (may_wait && omx_put_acks_take_turns(&queue->acks)) {
 		put_ack_wait(queue, now, OMX_PUT_ACK_TURN_US);
 	} else {
 		omx_channel_send_ack(ch, 0, out);
@@ -102,6 +112,37 @@ static enum hrtimer_restart put_ack_timer_fired(struct hrtimer *timer)
 	spin_unlock_bh(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+/* ---- the end ---- */
+
+static u32 put_ack_take_put(struct omx_channel *ch)
+{
+	struct omx_put_acks *acks = &ch->access_queue.acks;
+	u32 put;
+
+	spin_lock_bh(&ch->lock);
+	put = ch->dead ? 0 : acks->put;
+	acks->put = 0;
+	spin_unlock_bh(&ch->lock);
+	return put;
+}
+
+void omx_put_ack_confirm(struct omx_channel *ch)
+{
+	struct omx_wire_access_response *body;
+	u32 put = put_ack_take_put(ch);
+	struct sk_buff *skb;
+
+	if (!put)
+		return;
+	skb = omx_channel_packet(ch, OMX_WIRE_ACCESS_RESPONSE, 0, GFP_KERNEL);
+	if (!skb)
+		return;		/* the ACKs may have arrived */
+	body = omx_packet_body(skb);
+	body->access = cpu_to_be32(put);
+	body->status = OMX_STATUS_OK;
+	omx_channel_send_one(ch, skb);
 }
 
 void omx_put_ack_init(struct omx_channel *ch)

@@ -26,6 +26,11 @@ u8 omx_put_ack_field(struct omx_channel *ch);
 void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out);
 
 /* ---- process context, ch->lock not held ---- */
+/*
+ * The endpoint is about to close: a response to the last put, which is repeated until it
+ * arrives, says that it and those before it have been performed, unless a packet does.
+ */
+void omx_put_ack_confirm(struct omx_channel *ch);
 /* The channel is being freed, and its queue of accesses has been stopped. */
 void omx_put_ack_cancel(struct omx_channel *ch);
 

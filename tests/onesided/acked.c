@@ -8,6 +8,8 @@
  * - Neither is a put that waits for a page; once the page is there, an ack says so.
  * - If the target is killed meanwhile, it is never said.
  *
+ * A target that closes its endpoint repeats in a response what only ACKs have said.
+ *
  * Runs on node 1.  The frames come from the interface of node 2, which omx does not use.
  */
 #include <arpa/inet.h>
@@ -42,6 +44,7 @@ static uint32_t acked;			/* ... those of them that are acknowledged */
 static uint16_t flow;			/* of the target, as on the cable */
 static uint32_t arrived, performed;	/* what the target has said of our packets */
 static uint8_t responses[PUTS_MAX];	/* to the put of this packet: 1 + status */
+static unsigned int copies;		/* of responses */
 static bool is_closed;
 
 /* ---- the host --------------------------------------------------------------------- */
@@ -52,7 +55,8 @@ static void open_host(uint64_t nic, uint32_t endpoint)
 	if (!session)
 		raw_host_open_on(&host, 2, "eth0");
 	session = session ? session + 1 : (uint32_t)time(NULL) * 2654435761u | 1;
-	sent = received = acked = arrived = performed = 0;
+	sent = received = acked = arrived = performed = copies = 0;
+	is_closed = false;
 	memset(responses, 0, sizeof(responses));
 	host.endpoint = endpoint;
 	memcpy(host.frame.eth.ether_dhost, &nic, ETH_ALEN);
@@ -109,6 +113,7 @@ static void learn_response(const struct raw_frame *frame)
 	uint32_t put_number = ntohl(frame->response.access);
 
 	CHECK(put_number && put_number <= sent);
+	copies += responses[put_number] == 1 + frame->response.status;
 	responses[put_number] = 1 + frame->response.status;
 	flow = frame->sequence.flow;
 	if (ntohl(frame->sequence.seq) == received + 1)
@@ -210,6 +215,21 @@ static void kill_target(const struct victim *victim, pid_t pid)
 	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
+/* As if all ACKs had been lost: the response comes, and comes again until the host has it. */
+static void close_target(omx_endpoint_t ep, omx_key_t key)
+{
+	uint32_t last;
+
+	put(key, 0);
+	last = put(key, 0);
+	AWAIT((hear(), performed == last), QUICKLY, 0);
+	CHECK(!responses[last]);
+	MUST(omx_close_endpoint(ep));
+	AWAIT((hear(), is_closed), QUICKLY, 0);
+	EQUAL(responses[last], 1 + OMX_STATUS_OK);
+	CHECK(copies);
+}
+
 /* ---- the targets -------------------------------------------------------------------------- */
 
 /* Its window's page never comes. */
@@ -274,7 +294,8 @@ static void run_test(void)
 	wait_for_page(key, late_key, faults, late);
 	open_host(nic_of(ep), victim.number);
 	kill_target(&victim, pid);
-	MUST(omx_close_endpoint(ep));
+	open_host(nic_of(ep), number_of(ep));
+	close_target(ep, key);
 	MUST(omx_finalize());
 }
 
