@@ -41,9 +41,10 @@ void prepare_arguments(uint64_t mac)
 {
 	board_mac = mac;
 	page = sysconf(_SC_PAGESIZE);
-	memory = map_memory(MEMORY + page, PROT_READ | PROT_WRITE);
+	/* Puts into windows that begin near the end must not hit the program's own data. */
+	memory = map_memory(3 * MEMORY, PROT_NONE);
 	unmapped = memory + MEMORY;
-	if (mprotect(unmapped, page, PROT_NONE))
+	if (mprotect(memory, MEMORY, PROT_READ | PROT_WRITE))
 		die("mprotect");
 	readonly = map_memory(page, PROT_READ);
 	segments = map_memory(SEGMENTS * sizeof(*segments), PROT_READ | PROT_WRITE);
