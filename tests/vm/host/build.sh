@@ -58,6 +58,16 @@ build_lab_programs() {
 			gcc -O2 -Wall -Wextra -Werror -static -o "$build/lab/$name" "$vm/guest/$name.c" ||
 			die "cannot build the lab's own $name"
 	done
+	build_engine
+}
+
+# For QEMU, see tests/engine. A guest may be using the old one.
+build_engine() {
+	local so=$build/lab/omx-engine.so
+	[ -z "$(find "$top/tests/engine" -newer "$so" 2>&1)" ] ||
+		{ gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
+			-o "$so.new" "$top"/tests/engine/*.c && mv "$so.new" "$so"; } ||
+		die "cannot build the engine"
 }
 
 # loudly WHAT CMD...: its output to a log, of which compilers' lines and

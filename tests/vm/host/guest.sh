@@ -120,12 +120,13 @@ guest_arguments() {
 qemu_arguments() {
 	clock_arguments=
 	[ "$accelerator" != tcg ] || find_clock_arguments
-	args=(qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
+	iommu_arguments
+	args=("${preload[@]}" qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
 		-kernel "$kernel_image" -initrd "$initramfs"
 		-append "$(kernel_arguments) $clock_arguments lab.machine=$m"
 		-chardev "file,id=console,path=$run/console.$m" -serial chardev:console
-		-device virtio-rng-pci)
+		"${iommu[@]}" -device virtio-rng-pci)
 	# shellcheck disable=SC2054 # commas are QEMU's
 	args+=(-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap
 		-virtfs "local,path=$run,mount_tag=run,security_model=none"
@@ -145,6 +146,19 @@ qemu_arguments() {
 	fi
 }
 
+# Sets preload, iommu and iommu_boot. The engine and emulated NICs are behind the
+# IOMMU, virtio's devices are not.
+iommu_arguments() {
+	preload=() iommu=() iommu_boot=
+	[ "$opt_iommu" = yes ] || return 0
+	preload=(env LD_PRELOAD="$build/lab/omx-engine.so")
+	# shellcheck disable=SC2054 # commas are QEMU's
+	iommu=(-device intel-iommu,intremap=off,aw-bits=48
+		-device pcie-root-port,id=engine-port,chassis=1,slot=1
+		-device omx-engine,bus=engine-port)
+	iommu_boot=' intel_iommu=on'
+}
+
 # User-mode Linux ends where it would start again: noreboot. Both processors
 # need seccomp. Serial lines are the ports, see uml-start and guest/uml-init.
 uml_arguments() {
@@ -162,7 +176,7 @@ uml_arguments() {
 # Pages migrate by themselves only where a test wants them to.
 kernel_arguments() {
 	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
-		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps"
+		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$iommu_boot"
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use.

@@ -9,7 +9,7 @@ default_debug=no
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug opt_measure=no
+	opt_debug=$default_debug opt_measure=no opt_iommu=no
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -19,6 +19,7 @@ take_option() {
 	--machines) opt_machines=yes ;;
 	--virtual-time) opt_virtual_time=yes ;;
 	--no-module) opt_module=no ;;
+	--iommu) opt_iommu=yes ;;
 	--debug) opt_debug=yes ;;
 	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
@@ -83,6 +84,8 @@ choose_nic() {
 
 check_uml_options() {
 	[ "$opt_debug" = no ] || usage_error "--debug is a 6.1 kernel"
+	[ "$opt_iommu" = no ] ||
+		usage_error "--kernel $opt_kernel is user-mode Linux, which has no --iommu"
 	[ -z "$opt_nic" ] ||
 		usage_error "--kernel $opt_kernel is user-mode Linux, which has no emulated NIC for --machines or --nic"
 	[ "$opt_virtual_time" = no ] ||

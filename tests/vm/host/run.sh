@@ -27,12 +27,14 @@ leak, or a guest that did not come up.
   --nic MODEL         an emulated NIC: e1000, e1000e (what --machines has by
                       default), virtio or vmxnet3; without --machines two of
                       them join the two nodes of one guest instead of veth
+  --iommu             an IOMMU that the kernel uses, and the copy engine of
+                      tests/engine behind it
   --virtual-time      one instruction is one nanosecond: repeatable figures
   --memory SIZE       of a guest, in M or G (2G)
   --timeout S         for the script (600)
   --no-module         only the nodes
   --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;
-                      without --machines, --nic and --virtual-time
+                      without --machines, --nic, --iommu and --virtual-time
   --debug             a kernel that checks itself (KASAN, lockdep, kmemleak and
                       more), built at first; several times slower
 END
