@@ -94,8 +94,9 @@ build_driver() {
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
-	local module modules=(memory/engine)
+	local module modules=(memory/engine iommu/driver)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
+	copy_sources "$top/tests/engine" "$build/engine"
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"
 		loudly "the tests' $module" kbuild "$modules_build/$module" \
