@@ -122,6 +122,14 @@ static void check_clients(omx_log_t log, double seconds)
 	CHECK(!stats.failed && !stats.used);
 }
 
+static uint64_t refused_by(omx_log_t log)
+{
+	omx_log_stats_t stats;
+
+	MUST(omx_log_stats(ep, log, &stats));
+	return stats.refused;
+}
+
 static void run_server(void)
 {
 	uint8_t *memory = map_anonymous(NULL, OMX_ACTIVE_PAGE_SIZE * 8);
@@ -140,10 +148,13 @@ static void run_server(void)
 				 OMX_ACTIVE_WLD | OMX_ACTIVE_E, log));
 	for (i = 0; i < n; i++)
 		greet_client(i, records, counters);
-	MUST(omx_log_handler(ep, log, handle, clients));
 	start = now();
 	for (i = 0; i < n; i++)
 		send_sync(ep, clients[i].addr, NULL, 0, BEGIN);
+	/* However slow the clients are. */
+	if (options.percent)
+		AWAIT(refused_by(log), PATIENCE_S, 1);
+	MUST(omx_log_handler(ep, log, handle, clients));
 	for (i = 0; i < n; i++)
 		receive_end();
 	check_clients(log, now() - start);
