@@ -100,32 +100,50 @@ void omx_extent_give_up(struct omx_extent *extent, enum omx_counter cause)
 
 /* ---- pins ---- */
 
-void omx_extent_unpin(struct omx_extent *extent)
+/*
+ * Takes the stale pins out of the entries: those for writing are collected from
+ * the start of the array, others from its end.
+ */
+static void extent_take_stale(struct omx_extent *extent, struct page **page,
+			      unsigned int *written, unsigned int *read)
 {
-	/* Pages for writing are collected from the start, others from the end. */
-	struct page *page[OMX_EXTENT_PAGES];
-	unsigned int written = 0, read = OMX_EXTENT_PAGES, count, i;
+	unsigned int i;
 
+	*written = 0;
+	*read = OMX_EXTENT_PAGES;
 	spin_lock_bh(&extent->lock);
 	for (i = 0; extent->pinned && i < OMX_EXTENT_PAGES; i++) {
 		unsigned long entry = extent->entry[i];
 
 		if (!entry || entry & OMX_ENTRY_PRESENT)
 			continue;
-		page[entry & OMX_ENTRY_WRITE ? written++ : --read] = omx_entry_page(entry);
+		page[entry & OMX_ENTRY_WRITE ? (*written)++ : --*read] = omx_entry_page(entry);
 		extent->entry[i] = 0;
-		extent->pinned--;
+		WRITE_ONCE(extent->pinned, extent->pinned - 1);
 	}
 	spin_unlock_bh(&extent->lock);
-	count = written + OMX_EXTENT_PAGES - read;
-	if (!count)
+}
+
+void omx_extent_unpin(struct omx_extent *extent)
+{
+	struct page *page[OMX_EXTENT_PAGES];
+	unsigned int written, read, count;
+
+	if (!READ_ONCE(extent->pinned))
 		return;
-	unpin_user_pages_dirty_lock(page, written, true);
-	unpin_user_pages(page + read, OMX_EXTENT_PAGES - read);
-	omx_pin_limit_uncharge(extent->space, count);
-	atomic_long_sub(count, &extent->space->board->pages_pinned);
-	omx_lru_pins_changed(extent);
-	trace_omx_unpin(extent->space, extent->start, count);
+	/* First: who sees no pins left must see that somebody is unpinning. */
+	omx_pin_limit_begin();
+	extent_take_stale(extent, page, &written, &read);
+	count = written + OMX_EXTENT_PAGES - read;
+	if (count) {
+		/* Waits for the locks of the pages. */
+		unpin_user_pages_dirty_lock(page, written, true);
+		unpin_user_pages(page + read, OMX_EXTENT_PAGES - read);
+		atomic_long_sub(count, &extent->space->board->pages_pinned);
+		omx_lru_pins_changed(extent);
+		trace_omx_unpin(extent->space, extent->start, count);
+	}
+	omx_pin_limit_end(extent->space, count);
 }
 
 void omx_extent_make_room(struct omx_extent *extent, unsigned int first,

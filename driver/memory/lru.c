@@ -237,6 +237,10 @@ static struct omx_extent *lru_find_pinned(const struct omx_space *but, bool same
 		if (!space)
 			break;
 		extent = list_first_entry(&space->pinned, struct omx_extent, in_pinned);
+		if (!READ_ONCE(extent->pinned)) {
+			lru_remove_pinned(extent);	/* somebody is unpinning it */
+			continue;
+		}
 		list_move_tail(&extent->in_pinned, &space->pinned);
 		if (lru_extent_try_ref(extent, looks))
 			found = extent;

@@ -63,7 +63,7 @@ static unsigned int pins_install(const struct omx_wanted *wanted, unsigned int f
 			continue;
 		}
 		extent->present += !*entry;
-		extent->pinned++;
+		WRITE_ONCE(extent->pinned, extent->pinned + 1);
 		*entry = omx_entry_make(page[i], omx_wanted_new_flags(wanted));
 	}
 	omx_extent_link_contiguous(extent, wanted->first + from, count);
@@ -103,11 +103,12 @@ int omx_pages_pin(const struct omx_wanted *wanted, unsigned int from)
 		installed = pins_install(wanted, from, page, got, seq);
 	if (got > installed)
 		unpin_user_pages(page, got - installed);
-	omx_pin_limit_uncharge(space, count - installed);
 	if (installed) {
 		omx_lru_pins_changed(extent);
 		pins_count(space->board, installed);
 		trace_omx_pin(space, omx_wanted_address(wanted, from), installed);
 	}
+	/* Last: those who wait for it can evict the extent from now on. */
+	omx_pin_limit_end(space, count - installed);
 	return got < 0 ? got : installed ? 0 : -EAGAIN;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two limits apply to pinned memory.  Whoever pins pages (pin.c, in process
- * context) charges them here first, and extent.c uncharges what it has
- * unpinned.
+ * Two limits apply to pinned memory.  Whoever pins pages (pin.c) charges them
+ * here first, and extent.c uncharges what it has unpinned.  All of it runs in
+ * process context.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "memory/lru.h"
 #include "memory/pin_limit.h"
@@ -18,51 +21,112 @@ module_param(pinned_max_mb, ulong, 0644);
 MODULE_PARM_DESC(pinned_max_mb,
 		 "MiB that all programs together may have pinned (default 0: half of the memory)");
 
-/* Pages pinned by all programs. */
-static atomic_long_t pinned;
+/*
+ * How long a charge waits for others who are pinning or unpinning.  They may have
+ * to wait themselves, for a page that its file system has locked.
+ */
+#define PATIENCE	HZ
 
-static long pinned_pages_max(void)
+static unsigned long pinned;		/* pages, by all programs */
+static unsigned int busy;		/* calls that are pinning or unpinning */
+static unsigned int finished;		/* such calls, counted up for those who wait */
+static DEFINE_SPINLOCK(pin_lock);	/* the above */
+static DECLARE_WAIT_QUEUE_HEAD(pin_finished);
+
+static unsigned long pinned_pages_max(void)
 {
 	unsigned long mb = READ_ONCE(pinned_max_mb);
 
 	return mb ? mb << (20 - PAGE_SHIFT) : totalram_pages() / 2;
 }
 
-static bool pinned_charge_system(unsigned int pages)
+/* What came of an attempt to charge. */
+struct pin_attempt {
+	bool charged;
+	bool own_limit;			/* it was the program's own limit that refused */
+	unsigned int finished;
+};
+
+static struct pin_attempt pin_limit_try(struct omx_space *space, unsigned int pages)
 {
-	if (atomic_long_add_return(pages, &pinned) <= pinned_pages_max())
-		return true;
-	atomic_long_sub(pages, &pinned);
-	return false;
+	struct pin_attempt attempt;
+
+	spin_lock(&pin_lock);
+	attempt.finished = finished;
+	attempt.own_limit = atomic64_read(&space->mm->pinned_vm) + pages > space->pin_limit;
+	attempt.charged = !attempt.own_limit && pinned + pages <= pinned_pages_max();
+	if (attempt.charged) {
+		atomic64_add(pages, &space->mm->pinned_vm);
+		pinned += pages;
+		busy++;
+	}
+	spin_unlock(&pin_lock);
+	return attempt;
 }
 
-/* Up to RLIMIT_MEMLOCK. */
-static bool pinned_charge_program(struct omx_space *space, unsigned int pages)
+/* Nobody has made room since the attempt, and nobody is about to. */
+static bool pin_limit_is_final(const struct pin_attempt *attempt)
 {
-	s64 now = atomic64_add_return(pages, &space->mm->pinned_vm);
+	bool final;
 
-	if (now <= space->pin_limit)
-		return true;
-	atomic64_sub(pages, &space->mm->pinned_vm);
-	return false;
+	spin_lock(&pin_lock);
+	final = !busy && finished == attempt->finished;
+	spin_unlock(&pin_lock);
+	return final;
+}
+
+/*
+ * An extent that is being unpinned cannot be evicted any more, and one that is
+ * being pinned not yet: if there is no other one, wait for these.  *patience is
+ * what is left of it.  0: try again.
+ */
+static int pin_limit_make_room(const struct omx_space *space,
+			       const struct pin_attempt *attempt, long *patience)
+{
+	unsigned long start = jiffies;
+
+	if (omx_lru_evict(space, attempt->own_limit))
+		return 0;
+	if (*patience <= 0 || pin_limit_is_final(attempt))
+		return -ENOMEM;
+	wait_event_killable_timeout(pin_finished,
+				    READ_ONCE(finished) != attempt->finished,
+				    *patience);
+	*patience -= (long)(jiffies - start);
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 int omx_pin_limit_charge(struct omx_space *space, unsigned int pages)
 {
-	while (!pinned_charge_program(space, pages))
-		if (!omx_lru_evict(space, true))
-			return -ENOMEM;
-	while (!pinned_charge_system(pages)) {
-		if (omx_lru_evict(space, false))
-			continue;
-		atomic64_sub(pages, &space->mm->pinned_vm);
-		return -ENOMEM;
+	struct pin_attempt attempt;
+	long patience = PATIENCE;
+	int error;
+
+	for (;;) {
+		attempt = pin_limit_try(space, pages);
+		if (attempt.charged)
+			return 0;
+		error = pin_limit_make_room(space, &attempt, &patience);
+		if (error)
+			return error;
+		cond_resched();
 	}
-	return 0;
 }
 
-void omx_pin_limit_uncharge(struct omx_space *space, unsigned int pages)
+void omx_pin_limit_begin(void)
 {
-	atomic64_sub(pages, &space->mm->pinned_vm);
-	atomic_long_sub(pages, &pinned);
+	spin_lock(&pin_lock);
+	busy++;
+	spin_unlock(&pin_lock);
+}
+
+void omx_pin_limit_end(struct omx_space *space, unsigned int unpinned)
+{
+	spin_lock(&pin_lock);
+	atomic64_sub(unpinned, &space->mm->pinned_vm);
+	pinned -= unpinned;
+	busy--;
+	WRITE_ONCE(finished, finished + 1);
+	spin_unlock(&pin_lock);
+	wake_up_all(&pin_finished);
 }

@@ -8,13 +8,17 @@
 
 struct omx_space;
 
+/* ---- process context; they may sleep ---- */
 /*
- * Charges pages to both limits before they are pinned.  If a limit is reached,
- * unpins other regions, those that were used longest ago first.  Process context.
- * -ENOMEM: no other region can be unpinned.
+ * Charges pages to both limits before they are pinned; omx_pin_limit_end() must
+ * follow.  If a limit is reached, unpins other regions, those that were used
+ * longest ago first, or waits up to a second for others who are pinning or
+ * unpinning.  -ENOMEM: no other region can be unpinned.  -EINTR: killed.
  */
 int omx_pin_limit_charge(struct omx_space *space, unsigned int pages);
-/* Any context. */
-void omx_pin_limit_uncharge(struct omx_space *space, unsigned int pages);
+/* Before pages are unpinned; omx_pin_limit_end() must follow. */
+void omx_pin_limit_begin(void);
+/* Uncharges pages that have been unpinned, or were not pinned after all. */
+void omx_pin_limit_end(struct omx_space *space, unsigned int unpinned);
 
 #endif
