@@ -94,7 +94,7 @@ build_driver() {
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
-	local module modules=(memory/engine iommu/driver)
+	local module modules=(memory/engine memory/page_lock iommu/driver)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	copy_sources "$top/tests/engine" "$build/engine"
 	for module in "${modules[@]}"; do
