@@ -50,8 +50,8 @@ static int say_bye(struct session *session)
 {
 	struct control control = { .type = CONTROL_BYE };
 
-	return control_send(session->link, match_make(session->tag, KIND_CONTROL, 0),
-			    &control);
+	return control_send_last(session->link, match_make(session->tag, KIND_CONTROL, 0),
+				 &control);
 }
 
 static int check_faults(const struct session *session, const struct settings *settings)

@@ -11,7 +11,8 @@
 
 static_assert(sizeof(struct control) % sizeof(uint64_t) == 0, "64-bit fields only");
 
-int control_send(struct link *link, uint64_t match_info, struct control *control)
+static int send_words(struct link *link, uint64_t match_info, struct control *control,
+		      bool synchronous)
 {
 	uint64_t words[WORDS];
 	omx_request_t request;
@@ -22,9 +23,20 @@ int control_send(struct link *link, uint64_t match_info, struct control *control
 	memcpy(words, control, sizeof(words));
 	for (i = 0; i < WORDS; i++)
 		words[i] = htobe64(words[i]);
-	if (link_send(link, words, sizeof(words), match_info, false, NULL, &request) < 0)
+	if (link_send(link, words, sizeof(words), match_info, synchronous, NULL,
+		      &request) < 0)
 		return -1;
 	return link_wait(link, &request, &status);
+}
+
+int control_send(struct link *link, uint64_t match_info, struct control *control)
+{
+	return send_words(link, match_info, control, false);
+}
+
+int control_send_last(struct link *link, uint64_t match_info, struct control *control)
+{
+	return send_words(link, match_info, control, true);
 }
 
 int control_receive(struct link *link, uint64_t match_info, struct control *control,
