@@ -76,12 +76,16 @@ static bool is_small(const struct access *access)
 	return access->length <= 600;
 }
 
+/*
+ * Once the window has gone, no small access succeeds any more.  The memory of a program
+ * that is killed goes page by page before that, and accesses to it are aborted.
+ */
 static void note_failure(const struct access *access, omx_return_t code)
 {
 	check_gone(code);
 	if (!failure)
 		failure = code;
-	if (is_small(access) && access->number < failed_number)
+	if (is_small(access) && code != OMX_MESSAGE_ABORTED && access->number < failed_number)
 		failed_number = access->number;
 }
 
