@@ -4,6 +4,9 @@
  * program does nothing, and two ping-pongs in which both sides poll: of puts, which
  * they see in their memory, and of messages. Polling processes yield the processor,
  * of which there may be only one. A line of JSON for each.
+ *
+ * With --repeat, which both sides get, one of the ping-pongs of WORD bytes goes on until
+ * the programs are killed: profile.sh counts its instructions.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -312,23 +315,54 @@ static void measure(const char *host)
 	transport_send(&word, sizeof(word));
 }
 
+/* ---- one ping-pong for ever --------------------------------------------------------- */
+
+static void repeat(unsigned int i, const char *host)
+{
+	uint64_t n;
+
+	if (host)
+		transport_connect(host);
+	else
+		transport_accept();
+	exchange_keys(!host);
+	for (n = 1;; n++)
+		(host ? exchanges[i].ping : exchanges[i].pong)(WORD, n);
+}
+
 static void usage(void)
 {
-	fprintf(stderr, "usage: onesided_peer --serve | HOST\n");
+	fprintf(stderr, "usage: onesided_peer [--repeat put|message] --serve | HOST\n");
 	exit(2);
+}
+
+static unsigned int find_exchange(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < LENGTH(exchanges); i++)
+		if (strncmp(exchanges[i].name, name, strlen(name)) == 0)
+			return i;
+	usage();
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	const char *host = argv[argc - 1];
+	bool serves = strcmp(host, "--serve") == 0;
+
+	if (argc != 2 && (argc != 4 || strcmp(argv[1], "--repeat") != 0))
 		usage();
 	/* Nothing is written while there is something to measure. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	arena = make_arena();
-	if (strcmp(argv[1], "--serve") == 0)
+	if (argc == 4)
+		repeat(find_exchange(argv[2]), serves ? NULL : host);
+	if (serves)
 		serve();
 	else
-		measure(argv[1]);
+		measure(host);
 	transport_close();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
 #                   [--absent-source|--absent-destination]
+#                   [--polled-put|--polled-message]  (of 8 bytes)
 #                   [--offloads on|off] [--mtu M] [--instructions N] [--lines N]
 #                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 
@@ -14,10 +15,11 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
 transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60 env=()
-declare -A message=([omx]=omx_isend [tcp]=tcp_sendmsg [memory]=omx_issend)
+declare -A message=([omx]=omx_isend [tcp]=tcp_sendmsg [memory]=omx_issend
+	[put]=omx_iput [message]=omx_isend)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oea][fnb].*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oeap][fnbo].*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -25,6 +27,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--pingpong | --stream) kind=$1 && shift && continue ;;
 	--absent-*) kind=$1 transport=memory && shift && continue ;;
+	--polled-put | --polled-message) kind=$1 transport=onesided && shift && continue ;;
 	esac
 	[ $# -ge 2 ] || usage
 	case $1 in
@@ -39,6 +42,12 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
+
+counted=$transport peer_options=("$kind" --sizes "$size" --count 1000000)
+if [ "$transport" = onesided ]; then
+	counted=${kind#--polled-} size=8
+	peer_options=(--repeat "$counted")
+fi
 
 # Some tens of messages: a large one is a million instructions.
 [ -n "$instructions" ] || instructions=$((2000000 + 10 * size))
@@ -64,8 +73,7 @@ chmod +x "$work/bin/qemu-system-x86_64"
 mkfifo "$work/trace"
 
 PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time --mtu "$mtu" \
-	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "$kind" \
-	--sizes "$size" \
+	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "${peer_options[@]}" \
 	>"$work/lab.log" 2>&1 &
 lab=$!
 until [ -e "$work/out/ready" ]; do
@@ -77,6 +85,6 @@ until [ -e "$work/out/ready" ]; do
 done
 echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads"
 "$here/profile.py" --instructions "$instructions" --lines "$lines" \
-	--message "${message[$transport]}" \
+	--message "${message[$counted]}" \
 	"$work/monitor" "$work/trace" "$work/out"
 : >"$work/out/done"

@@ -14,9 +14,12 @@ for i in 1 2; do
 	node "$i" ethtool -K eth0 tso "$offload" gso "$offload" gro "$offload" \
 		tx "$offload" rx "$offload" sg "$offload" >/dev/null 2>&1
 done
-node 2 "$tests/${transport}_peer" --serve >/dev/null &
+# Of the servers only this one has to know what is measured.
+server_options=()
+[ "$transport" != onesided ] || server_options=("$@")
+node 2 "$tests/${transport}_peer" "${server_options[@]}" --serve >/dev/null &
 server=$!
-node 1 "$tests/${transport}_peer" "$@" --count 1000000 node2 >/dev/null &
+node 1 "$tests/${transport}_peer" "$@" node2 >/dev/null &
 client=$!
 
 # Built in, because a process of its own would be in the profile.
