@@ -38,7 +38,6 @@ struct omx_access_queue {
 	bool stopped;			/* the channel or the endpoint ends; set once */
 	bool unfinished;		/* the peer owes the rest of a put, since owed_since */
 	u8 ack;				/* enum omx_put_ack: of puts that were performed */
-	bool ack_timer_runs;
 	struct omx_performed performed;
 	struct omx_put_acks acks;
 	struct hrtimer ack_timer;

@@ -6,6 +6,7 @@
  * channel's lock held; unit tests compile it in user space.
  */
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 
 #include "onesided/performed.h"
 
@@ -58,10 +59,18 @@ bool omx_performed_decode(u8 field, u32 ack, u32 *performed)
 
 /* ---- when acks are sent ---- */
 
-void omx_put_acks_wait(struct omx_put_acks *acks, u64 now, u32 us)
+bool omx_put_acks_wait(struct omx_put_acks *acks, u64 now, u32 us)
 {
+	bool turn = us == OMX_PUT_ACK_TURN_US;
+
 	if (!acks->due || acks->due > now + us)
 		acks->due = now + us;
+	/* The ack of a stream is somewhat late if the timer is. */
+	if (acks->look_at && (turn || acks->look_at <= now + OMX_PUT_ACK_TURN_US))
+		return false;
+	acks->look_at = now + us;
+	acks->look_after = OMX_PUT_ACK_TURN_US;
+	return true;
 }
 
 void omx_put_acks_sent(struct omx_put_acks *acks, u64 now)
@@ -72,11 +81,30 @@ void omx_put_acks_sent(struct omx_put_acks *acks, u64 now)
 	acks->due = 0;
 }
 
-void omx_put_acks_late(struct omx_put_acks *acks)
+static u32 put_acks_look_again(struct omx_put_acks *acks, u64 now)
 {
+	u32 left = acks->due ? acks->due - now : 0;
+
+	if (acks->carried && omx_put_acks_take_turns(acks)) {
+		acks->look_after = min(acks->look_after + acks->look_after / 8,
+				       OMX_PUT_ACK_LOOK_MAX_US);
+		left = max_t(u32, left, acks->look_after);
+	}
+	acks->carried = false;
+	acks->look_at = left ? now + left : 0;
+	return left;
+}
+
+u32 omx_put_acks_look(struct omx_put_acks *acks, u64 now, bool *late)
+{
+	*late = acks->due && now >= acks->due;
+	if (!*late)
+		return put_acks_look_again(acks, now);
 	acks->turns = 0;
 	acks->sent = 0;
 	acks->due = 0;
+	acks->look_at = 0;
+	return 0;
 }
 
 void omx_put_acks_followed(struct omx_put_acks *acks, u64 now)

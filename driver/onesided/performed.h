@@ -44,15 +44,23 @@ bool omx_performed_decode(u8 field, u32 ack, u32 *performed);
 /*
  * When acks of puts are sent.  If packets of ours follow such acks soon, time after time,
  * the two programs take turns: then the ack waits for the next packet.
+ *
+ * A timer finds the ack that waits in vain.  It costs as much as half of a put, so it looks
+ * less and less often while turns are taken: an ack may be late by an eighth of the time for
+ * which the timer has looked in vain, once, because turns end with that.
  */
 #define OMX_PUT_ACK_TURN_US	50	/* how long it waits; what "soon" means */
 #define OMX_PUT_ACK_TURNS	3	/* in a row, before one waits */
 #define OMX_PUT_ACK_STREAM_US	20	/* how long it waits for that of a later put */
+#define OMX_PUT_ACK_LOOK_MAX_US	400	/* the longest time between two looks of the timer */
 
 struct omx_put_acks {
 	u64 due;		/* us: when one that waits is to be sent; 0: none waits */
 	u64 sent;		/* us: when one was sent that no packet has followed; or 0 */
+	u64 look_at;		/* us: when the timer looks; 0: it does not run */
+	u16 look_after;		/* us: how long it sleeps while turns are taken */
 	u8 turns;		/* how many were followed soon, OMX_PUT_ACK_TURNS at most */
+	bool carried;		/* packets have brought acks since the timer last looked */
 	u32 put;		/* the last put of which nothing but ACKs may have told; 0: none */
 };
 
@@ -61,12 +69,15 @@ static inline bool omx_put_acks_take_turns(const struct omx_put_acks *acks)
 	return acks->turns >= OMX_PUT_ACK_TURNS;
 }
 
-/* One may wait for so many us. */
-void omx_put_acks_wait(struct omx_put_acks *acks, u64 now, u32 us);
+/* One may wait for so many us.  True: the timer is to be started, and to look after that. */
+bool omx_put_acks_wait(struct omx_put_acks *acks, u64 now, u32 us);
+/*
+ * The timer looks.  Returns after how many us it is to look again; 0: it need not.  *late:
+ * an ack has waited in vain, and is to be sent.
+ */
+u32 omx_put_acks_look(struct omx_put_acks *acks, u64 now, bool *late);
 /* An ack is sent at once, in a frame of its own. */
 void omx_put_acks_sent(struct omx_put_acks *acks, u64 now);
-/* One has waited in vain and is sent. */
-void omx_put_acks_late(struct omx_put_acks *acks);
 /* A packet follows one that was sent. */
 void omx_put_acks_followed(struct omx_put_acks *acks, u64 now);
 
@@ -75,6 +86,7 @@ static inline void omx_put_acks_carried(struct omx_put_acks *acks, u64 now)
 {
 	acks->due = 0;
 	acks->put = 0;
+	acks->carried = true;
 	if (acks->sent)
 		omx_put_acks_followed(acks, now);
 }

@@ -6,8 +6,8 @@
  *
  * The ack is sent at once, unless the initiator says that it may wait for that of a later
  * put, or the two programs take turns, so that a packet of ours will bring it.  A timer of
- * the channel, in softirq, sends what has waited for long enough.  No packet stops or moves
- * it: its handler finds out whether an ack is due.
+ * the channel, in softirq, sends what has waited for long enough.  No packet stops it or
+ * moves it to a later time: its handler finds out whether an ack is due.
  *
  * ACKs are not repeated, and the initiator asks for them in vain when the endpoint is closed.
  * So the call that closes it confirms the last puts with a response, which is.
@@ -39,19 +39,15 @@ static bool put_ack_may_wait(void)
 	return hrtimer_resolution < OMX_PUT_ACK_STREAM_US * NSEC_PER_USEC;
 }
 
-static ktime_t put_ack_delay(u64 us)
+static void put_ack_look_after(struct omx_access_queue *queue, u32 us)
 {
-	return ns_to_ktime(us * NSEC_PER_USEC);
+	hrtimer_start(&queue->ack_timer, ns_to_ktime(us * NSEC_PER_USEC), HRTIMER_MODE_REL_SOFT);
 }
 
-/* If the timer runs already, and for longer, the ack is somewhat late. */
 static void put_ack_wait(struct omx_access_queue *queue, u64 now, u32 us)
 {
-	omx_put_acks_wait(&queue->acks, now, us);
-	if (queue->ack_timer_runs)
-		return;
-	queue->ack_timer_runs = true;
-	hrtimer_start(&queue->ack_timer, put_ack_delay(us), HRTIMER_MODE_REL_SOFT);
+	if (omx_put_acks_wait(&queue->acks, now, us))
+		put_ack_look_after(queue, us);
 }
 
 void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out)
@@ -77,22 +73,21 @@ void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out)
 
 /* ---- the timer ---- */
 
-/* True: it has to run again, after `left` us. */
-static bool put_ack_look(struct omx_channel *ch, u64 *left, struct sk_buff_head *out)
+static void put_ack_look(struct omx_channel *ch, struct sk_buff_head *out)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
-	u64 now = omx_channel_now_us();
+	bool late;
+	u32 again;
 
 	lockdep_assert_held(&ch->lock);
-	if (!queue->acks.due || queue->stopped || omx_endpoint_is_dead(ch->ep))
-		return false;
-	if (now < queue->acks.due) {
-		*left = queue->acks.due - now;
-		return true;
-	}
-	omx_channel_send_ack(ch, 0, out);
-	omx_put_acks_late(&queue->acks);
-	return false;
+	if (queue->stopped || omx_endpoint_is_dead(ch->ep))
+		return;
+	again = omx_put_acks_look(&queue->acks, omx_channel_now_us(), &late);
+	if (late)
+		omx_channel_send_ack(ch, 0, out);
+	/* Not HRTIMER_RESTART: a stream on another processor may have moved the timer. */
+	if (again)
+		put_ack_look_after(queue, again);
 }
 
 static enum hrtimer_restart put_ack_timer_fired(struct hrtimer *timer)
@@ -100,18 +95,13 @@ static enum hrtimer_restart put_ack_timer_fired(struct hrtimer *timer)
 	struct omx_access_queue *queue = container_of(timer, struct omx_access_queue, ack_timer);
 	struct omx_channel *ch = container_of(queue, struct omx_channel, access_queue);
 	struct sk_buff_head out;
-	u64 left = 0;
-	bool again;
 
 	__skb_queue_head_init(&out);
 	spin_lock_bh(&ch->lock);
-	again = put_ack_look(ch, &left, &out);
-	queue->ack_timer_runs = again;
-	if (again)
-		hrtimer_forward_now(timer, put_ack_delay(left));
+	put_ack_look(ch, &out);
 	spin_unlock_bh(&ch->lock);
 	omx_channel_xmit(ch, &out);
-	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
+	return HRTIMER_NORESTART;
 }
 
 /* ---- the end ---- */

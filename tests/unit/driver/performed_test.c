@@ -185,8 +185,52 @@ static void turns_are_noticed(void **state)
 	omx_put_acks_carried(&acks, 1310);
 	assert_int_equal(acks.due, 0);
 	assert_true(omx_put_acks_take_turns(&acks));
-	omx_put_acks_late(&acks);
+}
+
+static void one_that_waits_in_vain_ends_turns(void **state)
+{
+	struct omx_put_acks acks = { .turns = OMX_PUT_ACK_TURNS };
+	bool late;
+
+	(void)state;
+	assert_true(omx_put_acks_wait(&acks, 1000, OMX_PUT_ACK_TURN_US));
+	assert_int_equal(omx_put_acks_look(&acks, 1040, &late), 10);
+	assert_false(late);
+	assert_int_equal(omx_put_acks_look(&acks, 1050, &late), 0);
+	assert_true(late);
+	assert_int_equal(acks.due, 0);
 	assert_false(omx_put_acks_take_turns(&acks));
+	assert_true(omx_put_acks_wait(&acks, 1060, OMX_PUT_ACK_TURN_US));
+}
+
+/* The timer sleeps longer and longer, but no longer than an eighth of the time of turns. */
+static void turns_let_the_timer_sleep(void **state)
+{
+	struct omx_put_acks acks = { .turns = OMX_PUT_ACK_TURNS };
+	u64 now = 1000, begin = now;
+	u32 after = OMX_PUT_ACK_TURN_US;
+	bool late;
+
+	(void)state;
+	assert_true(omx_put_acks_wait(&acks, now, OMX_PUT_ACK_TURN_US));
+	while (after < OMX_PUT_ACK_LOOK_MAX_US) {
+		now += after;
+		omx_put_acks_carried(&acks, now - 10);
+		assert_false(omx_put_acks_wait(&acks, now - 5, OMX_PUT_ACK_TURN_US));
+		after = omx_put_acks_look(&acks, now, &late);
+		assert_false(late);
+		assert_true(after >= OMX_PUT_ACK_TURN_US);
+		assert_true(after <= OMX_PUT_ACK_TURN_US + (now - begin) / 8);
+	}
+	assert_int_equal(after, OMX_PUT_ACK_LOOK_MAX_US);
+	/* A stream does not wait for it. */
+	assert_true(omx_put_acks_wait(&acks, now, OMX_PUT_ACK_STREAM_US));
+	/* Nor does it run when there are no turns any more. */
+	omx_put_acks_carried(&acks, now + 10);
+	assert_int_equal(omx_put_acks_look(&acks, now + 20, &late), OMX_PUT_ACK_TURN_US * 9 / 8);
+	assert_int_equal(omx_put_acks_look(&acks, now + 76, &late), 0);
+	assert_false(late);
+	assert_true(omx_put_acks_wait(&acks, now + 100, OMX_PUT_ACK_TURN_US));
 }
 
 static void nobody_follows(void **state)
@@ -228,6 +272,8 @@ int main(void)
 		cmocka_unit_test(a_new_flow_begins_with_nothing),
 		cmocka_unit_test(field_says_how_far_behind),
 		cmocka_unit_test(turns_are_noticed),
+		cmocka_unit_test(one_that_waits_in_vain_ends_turns),
+		cmocka_unit_test(turns_let_the_timer_sleep),
 		cmocka_unit_test(nobody_follows),
 		cmocka_unit_test(the_earliest_decides),
 	};
