@@ -49,13 +49,24 @@ bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow)
 void omx_channel_remember_flow(struct omx_channel *ch);
 
 /*
- * After the lock was released under which packets were delivered or acks received:
- * accesses may have come, or be able to go on.  RCU read lock held.
+ * After packets were delivered or acks received, under the same lock: accesses may have
+ * come, or be able to go on.  The caller passes the first one, or NULL, to
+ * omx_channel_perform() after it has released the lock.  RCU read lock held, until then.
  */
-static inline void omx_channel_perform(struct omx_channel *ch)
+static inline struct sk_buff *omx_channel_next_access(struct omx_channel *ch,
+						      struct sk_buff_head *out)
 {
-	if (unlikely(!skb_queue_empty_lockless(&ch->access_queue.packets)))
-		omx_access_queue_run(ch);
+	lockdep_assert_held(&ch->lock);
+	if (likely(skb_queue_empty(&ch->access_queue.packets)))
+		return NULL;
+	return omx_access_queue_begin(ch, out);
+}
+
+/* BH off. */
+static inline void omx_channel_perform(struct omx_channel *ch, struct sk_buff *access)
+{
+	if (unlikely(access))
+		omx_access_queue_run(ch, access);
 }
 
 /* ---- send.c ---- */

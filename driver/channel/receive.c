@@ -245,6 +245,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	u16 flow = be16_to_cpu(sequence->flow);
 	struct sk_buff_head out, freed;
 	bool is_newer, was_owed;
+	struct sk_buff *access;
 
 	if (!ch) {
 		kfree_skb(skb);
@@ -282,6 +283,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		omx_channel_send_ack(ch, 0, &out);
 	else if (ch->ack_count)
 		omx_channel_arm(ch, jiffies + 1);
+	access = omx_channel_next_access(ch, &out);
 	spin_unlock(&ch->lock);
 
 	/* For most frames of a message both are empty. */
@@ -289,7 +291,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		omx_channel_xmit(ch, &out);
 	if (!skb_queue_empty(&freed))
 		packets_free(&freed);
-	omx_channel_perform(ch);
+	omx_channel_perform(ch, access);
 }
 
 /*
@@ -324,6 +326,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct omx_channel *ch = omx_channel_of(ep, skb);
 	struct sk_buff_head out, freed;
 	u32 acked = be32_to_cpu(ack->ack);
+	struct sk_buff *access = NULL;
 
 	if (!ch) {
 		if (ack->flags & OMX_ACK_PROBE && !ack->flow)
@@ -350,13 +353,14 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		}
 		if (ack->flags & OMX_ACK_PROBE)
 			omx_channel_send_ack(ch, 0, &out);
+		access = omx_channel_next_access(ch, &out);
 	}
 	spin_unlock(&ch->lock);
 
 	kfree_skb(skb);
 	omx_channel_xmit(ch, &out);
 	packets_free(&freed);
-	omx_channel_perform(ch);
+	omx_channel_perform(ch, access);
 }
 
 void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,

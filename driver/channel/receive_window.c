@@ -123,25 +123,34 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 
 /* ---- room again ---- */
 
+static void window_reopen(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	bool was_owed = omx_channel_is_owed(ch);
+
+	lockdep_assert_held(&ch->lock);
+	ch->window_closed = false;
+	atomic_dec(&ch->ep->closed_windows);
+	ch->ack_now = false;
+	omx_channel_receive_ready(ch);
+	omx_channel_watch_owed(ch, was_owed);
+	omx_channel_send_ack(ch, 0, out);
+}
+
 void omx_channel_receive_resume(struct omx_channel *ch)
 {
 	struct sk_buff_head out;
-	bool was_owed;
+	struct sk_buff *access;
 
 	__skb_queue_head_init(&out);
-	spin_lock_bh(&ch->lock);
-	if (ch->window_closed && !ch->dead) {
-		ch->window_closed = false;
-		atomic_dec(&ch->ep->closed_windows);
-		ch->ack_now = false;
-		was_owed = omx_channel_is_owed(ch);
-		omx_channel_receive_ready(ch);
-		omx_channel_watch_owed(ch, was_owed);
-		omx_channel_send_ack(ch, 0, &out);
-	}
-	spin_unlock_bh(&ch->lock);
+	local_bh_disable();
+	spin_lock(&ch->lock);
+	if (ch->window_closed && !ch->dead)
+		window_reopen(ch, &out);
+	access = omx_channel_next_access(ch, &out);
+	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
-	omx_channel_perform(ch);
+	omx_channel_perform(ch, access);
+	local_bh_enable();
 }
 
 bool omx_channels_may_reopen(struct omx_endpoint *ep)

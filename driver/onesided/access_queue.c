@@ -126,21 +126,20 @@ static struct sk_buff *queue_first(struct omx_channel *ch, struct sk_buff_head *
 	struct omx_access_queue *queue = &ch->access_queue;
 	struct sk_buff *skb = NULL;
 
-	spin_lock(&ch->lock);
+	lockdep_assert_held(&ch->lock);
 	queue->again = false;
 	if (queue->stopped)
 		omx_active_abandon(ch);
 	else
 		skb = queue_peek(ch);
-	if (skb)
+	if (skb) {
 		skb_get(skb);
-	else
+	} else {
 		queue->running = false;
-	if (!skb)
 		omx_put_ack_done(ch, out);
+	}
 	if (static_branch_unlikely(&omx_active_windows))
 		queue_note_unfinished(ch, !skb);
-	spin_unlock(&ch->lock);
 	return skb;
 }
 
@@ -161,27 +160,22 @@ static void queue_note_end(struct omx_channel *ch, const struct sk_buff *skb)
 		omx_performed_hold(&queue->performed, cb->seq, omx_channel_last_seq(ch));
 }
 
-/* The first access has been performed. */
-static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
+/* The first access has been performed.  True: the window may be opened again. */
+static bool queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
-	bool reopen = false;
+	u32 left;
 
-	spin_lock(&ch->lock);
-	if (!queue->stopped) {
-		u32 left;
-
-		queue_note_end(ch, skb);
-		__skb_unlink(skb, &queue->packets);
-		omx_budget_uncharge(&ch->ep->budget, skb->truesize);
-		consume_skb(skb);	/* the caller has a reference */
-		left = skb_queue_len(&queue->packets);
-		/* Not after each: it sends an ack. */
-		reopen = ch->window_closed && (!left || left == OMX_WINDOW / 2);
-	}
-	spin_unlock(&ch->lock);
-	if (reopen)
-		omx_channel_receive_resume(ch);
+	lockdep_assert_held(&ch->lock);
+	if (queue->stopped)
+		return false;
+	queue_note_end(ch, skb);
+	__skb_unlink(skb, &queue->packets);
+	omx_budget_uncharge(&ch->ep->budget, skb->truesize);
+	consume_skb(skb);	/* the caller has a reference */
+	left = skb_queue_len(&queue->packets);
+	/* Not after each: it sends an ack. */
+	return ch->window_closed && (!left || left == OMX_WINDOW / 2);
 }
 
 /* ---- running ---- */
@@ -193,34 +187,62 @@ static void queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 static bool queue_begin(struct omx_channel *ch)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
-	bool begins;
 
-	spin_lock(&ch->lock);
-	begins = !queue->running && !queue->stopped;
-	if (begins) {
-		queue->running = true;
-		omx_channel_ref(ch);
-	} else {
+	lockdep_assert_held(&ch->lock);
+	if (queue->running || queue->stopped) {
 		queue->again = true;
+		return false;
 	}
-	spin_unlock(&ch->lock);
-	return begins;
+	queue->running = true;
+	omx_channel_ref(ch);
+	return true;
 }
 
-/* The ring had no room.  False: stop, nobody has made room since. */
-static bool queue_retry(struct omx_channel *ch)
+static struct sk_buff *queue_look(struct omx_channel *ch, struct sk_buff_head *out)
 {
-	struct omx_access_queue *queue = &ch->access_queue;
-	bool again;
+	struct sk_buff *skb;
 
 	spin_lock(&ch->lock);
-	again = queue->again;
-	if (!again)
-		queue->running = false;
-	if (!again && queue->stopped)
-		omx_active_abandon(ch);
+	skb = queue_first(ch, out);
 	spin_unlock(&ch->lock);
-	return again;
+	return skb;
+}
+
+/* The first access has been performed.  Returns the next one, as queue_first() does. */
+static struct sk_buff *queue_next(struct omx_channel *ch, struct sk_buff *skb,
+				  struct sk_buff_head *out)
+{
+	struct sk_buff *next = NULL;
+	bool reopen;
+
+	spin_lock(&ch->lock);
+	reopen = queue_remove(ch, skb);
+	if (likely(!reopen))
+		next = queue_first(ch, out);
+	spin_unlock(&ch->lock);
+	consume_skb(skb);
+	if (likely(!reopen))
+		return next;
+	omx_channel_receive_resume(ch);
+	return queue_look(ch, out);
+}
+
+/* The ring had no room.  NULL: stop, nobody has made room since. */
+static struct sk_buff *queue_retry(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	struct sk_buff *skb = NULL;
+
+	spin_lock(&ch->lock);
+	if (queue->again) {
+		skb = queue_first(ch, out);
+	} else {
+		queue->running = false;
+		if (queue->stopped)
+			omx_active_abandon(ch);
+	}
+	spin_unlock(&ch->lock);
+	return skb;
 }
 
 /* The next access waits: the initiator learns of those that are done. */
@@ -231,28 +253,31 @@ static void queue_pause(struct omx_channel *ch, struct sk_buff_head *out)
 	spin_unlock(&ch->lock);
 }
 
-/* True: whoever runs the queue has to go on in process context. */
-static bool queue_perform_some(struct omx_channel *ch, struct sk_buff_head *out)
+/*
+ * Begins with the first access, which queue_first() has returned.  True: whoever runs the
+ * queue has to go on in process context.
+ */
+static bool queue_perform_some(struct omx_channel *ch, struct sk_buff *skb,
+			       struct sk_buff_head *out)
 {
 	unsigned int n;
 
-	for (n = 0; n < AT_ONCE; n++) {
-		struct sk_buff *skb = queue_first(ch, out);
-		int error;
+	for (n = 0; skb && n < AT_ONCE; n++) {
+		int error = omx_access_perform(ch, skb);
 
-		if (!skb)
-			return false;
-		error = omx_access_perform(ch, skb);
-		if (!error)
-			queue_remove(ch, skb);
+		if (likely(!error)) {
+			skb = queue_next(ch, skb, out);
+			continue;
+		}
 		consume_skb(skb);
-		if (error)
-			queue_pause(ch, out);
+		queue_pause(ch, out);
 		if (error == -EAGAIN)
 			return true;
-		if (error == -EBUSY && !queue_retry(ch))
-			return false;
+		skb = queue_retry(ch, out);
 	}
+	if (likely(!skb))
+		return false;
+	consume_skb(skb);
 	queue_pause(ch, out);
 	return true;
 }
@@ -267,7 +292,7 @@ static bool queue_run_some(struct omx_channel *ch)
 	bool more;
 
 	__skb_queue_head_init(&out);
-	more = queue_perform_some(ch, &out);
+	more = queue_perform_some(ch, queue_look(ch, &out), &out);
 	omx_channel_xmit(ch, &out);
 	return more;
 }
@@ -323,29 +348,74 @@ void omx_access_queue_init(struct omx_access_queue *queue)
 	omx_pager_work_init(&queue->work, queue_go_on);
 }
 
-void omx_access_queue_leave(struct omx_channel *ch)
+/* The work has the reference on the channel then, and runs the queue. */
+static void queue_leave(struct omx_channel *ch, bool more)
 {
-	/* The work has the reference on the channel then, and runs the queue. */
-	if (queue_run_some(ch))
+	if (more)
 		omx_pager_queue(ch->ep->space->pager, &ch->access_queue.work);
 	else
 		omx_channel_put(ch);
 }
 
-void omx_access_queue_run(struct omx_channel *ch)
+struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, struct sk_buff_head *out)
 {
-	local_bh_disable();
-	if (queue_begin(ch))
-		omx_access_queue_leave(ch);
-	local_bh_enable();
+	struct sk_buff *skb;
+
+	if (!queue_begin(ch))
+		return NULL;
+	skb = queue_first(ch, out);
+	if (!skb)
+		omx_channel_put(ch);
+	return skb;
+}
+
+void omx_access_queue_run(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct sk_buff_head out;
+	bool more;
+
+	__skb_queue_head_init(&out);
+	more = queue_perform_some(ch, skb, &out);
+	if (!skb_queue_empty(&out))
+		omx_channel_xmit(ch, &out);
+	queue_leave(ch, more);
 }
 
 bool omx_access_queue_enter(struct omx_channel *ch)
 {
-	return skb_queue_empty_lockless(&ch->access_queue.packets) && queue_begin(ch);
+	bool begins;
+
+	if (!skb_queue_empty_lockless(&ch->access_queue.packets))
+		return false;
+	spin_lock(&ch->lock);
+	begins = queue_begin(ch);
+	spin_unlock(&ch->lock);
+	return begins;
+}
+
+void omx_access_queue_leave(struct omx_channel *ch)
+{
+	queue_leave(ch, queue_run_some(ch));
 }
 
 /* ---- the endpoint ---- */
+
+static void queue_resume(struct omx_channel *ch)
+{
+	struct sk_buff_head out;
+	struct sk_buff *access;
+
+	if (skb_queue_empty_lockless(&ch->access_queue.packets))
+		return;
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	spin_lock(&ch->lock);
+	access = omx_channel_next_access(ch, &out);
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	omx_channel_perform(ch, access);
+	local_bh_enable();
+}
 
 void omx_access_queues_resume(struct omx_endpoint *ep)
 {
@@ -354,7 +424,7 @@ void omx_access_queues_resume(struct omx_endpoint *ep)
 
 	rcu_read_lock();
 	while ((ch = omx_table_next(&ep->channels, &slot)))
-		omx_channel_perform(ch);
+		queue_resume(ch);
 	rcu_read_unlock();
 }
 

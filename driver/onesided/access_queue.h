@@ -66,7 +66,7 @@ void omx_access_queues_resume(struct omx_endpoint *ep);
 /*
  * A PUT, PUT_RNDV, GET, ATOMIC, POST_KEY or FLUSH that is next in order, or the response
  * to a get whose bytes the driver pulls.  Takes skb; false: there is no
- * room now.  Whoever releases the lock calls omx_channel_perform().
+ * room now.  Whoever has called this calls omx_channel_next_access() afterwards.
  */
 bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb);
 /* The packet of the peer up to which all accesses have ended. */
@@ -76,16 +76,18 @@ void omx_access_queue_restart(struct omx_channel *ch);
 /* The channel ends: moves all packets to this list, to be freed without the lock. */
 void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets);
 
+/*
+ * If accesses are queued that can be performed, and nobody runs the queue, the caller does
+ * from now on: it passes what this returns to omx_access_queue_run(), without the lock.
+ * RCU read lock held, until then.  NULL: there is nothing to do, but perhaps an ack to send.
+ */
+struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, struct sk_buff_head *out);
+
 /* ---- any context ---- */
 void omx_access_queue_init(struct omx_access_queue *queue);
-/*
- * Performs accesses that are queued, unless somebody else does.  Called whenever one
- * was queued, or when what the first one waits for may be there.  RCU read lock held,
- * ch->lock not held.
- */
-void omx_access_queue_run(struct omx_channel *ch);
 
 /* ---- BH off, RCU read lock held, ch->lock not held ---- */
+void omx_access_queue_run(struct omx_channel *ch, struct sk_buff *skb);
 /*
  * If nothing is queued and nobody runs the queue, the caller does from now on, until it
  * calls omx_access_queue_leave(), which performs what was queued meanwhile.
