@@ -48,8 +48,10 @@ struct omx_channel *omx_channel_get(struct omx_endpoint *ep, u32 id)
 
 void omx_channel_put(struct omx_channel *ch)
 {
-	if (refcount_dec_and_test(&ch->ref))
-		kfree_rcu(ch, rcu);
+	if (!refcount_dec_and_test(&ch->ref))
+		return;
+	omx_access_queue_destroy(&ch->access_queue);
+	kfree_rcu(ch, rcu);
 }
 
 struct omx_channel *omx_channel_find(struct omx_endpoint *ep, u64 mac,

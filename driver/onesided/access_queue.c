@@ -21,6 +21,7 @@
 #include "compat.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
+#include "memory/extent.h"
 #include "memory/region.h"
 #include "memory/region_page_in.h"
 #include "memory/space.h"
@@ -346,6 +347,12 @@ void omx_access_queue_init(struct omx_access_queue *queue)
 {
 	__skb_queue_head_init(&queue->packets);
 	omx_pager_work_init(&queue->work, queue_go_on);
+}
+
+void omx_access_queue_destroy(struct omx_access_queue *queue)
+{
+	if (queue->extent)
+		omx_extent_put(queue->extent);
 }
 
 /* The work has the reference on the channel then, and runs the queue. */

@@ -18,6 +18,7 @@
 
 struct omx_channel;
 struct omx_endpoint;
+struct omx_extent;
 struct omx_region;
 
 /* What the first access waits for in process context. */
@@ -49,6 +50,7 @@ struct omx_access_queue {
 	u64 logs_used;			/* bits: logs that have had entries since they were empty */
 	u32 failed_put;			/* the rest of this put is not performed; 0: none */
 	u8 failed_wait;			/* OMX_STATUS_*: why pages cannot be brought */
+	struct omx_extent *extent;	/* of the latest access, referenced; or NULL */
 	struct omx_access_wait wait;
 	struct omx_pager_work work;
 };
@@ -85,6 +87,8 @@ struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, struct sk_buff_he
 
 /* ---- any context ---- */
 void omx_access_queue_init(struct omx_access_queue *queue);
+/* The channel is freed: nobody runs the queue. */
+void omx_access_queue_destroy(struct omx_access_queue *queue);
 
 /* ---- BH off, RCU read lock held, ch->lock not held ---- */
 void omx_access_queue_run(struct omx_channel *ch, struct sk_buff *skb);

@@ -137,6 +137,28 @@ static int access_refuse(const struct access *access, u8 status)
 	return 0;
 }
 
+/* ---- memory ---- */
+
+/*
+ * Most accesses of a peer are to the same few pages, so the extent of the latest one is
+ * kept: looking it up takes longer than the copy of a small put.  Belongs to whoever runs
+ * the queue.
+ */
+static void access_cursor_begin(const struct access *access, struct omx_cursor *cursor, u8 how)
+{
+	struct omx_region *region = access->window->region;
+
+	omx_cursor_init(cursor, region, how);
+	cursor->extent = access->ch->access_queue.extent;
+	if (unlikely(cursor->extent && cursor->extent->space != region->space))
+		omx_cursor_end(cursor);
+}
+
+static void access_cursor_end(const struct access *access, const struct omx_cursor *cursor)
+{
+	access->ch->access_queue.extent = cursor->extent;
+}
+
 /* ---- PUT ---- */
 
 /* Of one packet, whose bytes are written once only. */
@@ -148,10 +170,10 @@ static int put_place(const struct access *access)
 
 	if (cb->placed)
 		return 0;
-	omx_cursor_init(&cursor, access->window->region, OMX_REGION_WRITE);
+	access_cursor_begin(access, &cursor, OMX_REGION_WRITE);
 	error = omx_region_fill(&cursor, access->offset, access->skb, PUT_HEADER,
 				access->length, NULL);
-	omx_cursor_end(&cursor);
+	access_cursor_end(access, &cursor);
 	cb->placed = !error;
 	return error;
 }
@@ -283,7 +305,7 @@ static int response_read(const struct access *access, struct sk_buff *response)
 	struct omx_cursor cursor;
 	int error = 0, i;
 
-	omx_cursor_init(&cursor, access->window->region, OMX_REGION_READ);
+	access_cursor_begin(access, &cursor, OMX_REGION_READ);
 	if (!skb_is_nonlinear(response))
 		error = omx_region_read(&cursor, offset,
 					response->data + ETH_HLEN + RESPONSE_HEADER,
@@ -295,7 +317,7 @@ static int response_read(const struct access *access, struct sk_buff *response)
 					skb_frag_size(frag));
 		offset += skb_frag_size(frag);
 	}
-	omx_cursor_end(&cursor);
+	access_cursor_end(access, &cursor);
 	return error;
 }
 
@@ -370,9 +392,9 @@ static int atomic_change(const struct access *access, const struct omx_wire_atom
 	struct omx_cursor cursor;
 	int error;
 
-	omx_cursor_init(&cursor, access->window->region, OMX_REGION_WRITE);
+	access_cursor_begin(access, &cursor, OMX_REGION_WRITE);
 	error = omx_region_atomic(&cursor, access->offset, &change, before);
-	omx_cursor_end(&cursor);
+	access_cursor_end(access, &cursor);
 	return error;
 }
 
