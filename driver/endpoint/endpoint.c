@@ -335,10 +335,17 @@ void omx_endpoints_detach(struct omx_board *board)
 
 /* ---- finding and describing ---- */
 
+static bool table_is_unused(const struct omx_endpoint *ep, const struct omx_table *table)
+{
+	u32 kept = table == &ep->accesses ? atomic_read(&ep->accesses_kept) : 0;
+
+	return READ_ONCE(table->count) <= kept;
+}
+
 bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
 			enum omx_account_use use)
 {
-	if (likely(omx_budget_has_room(&ep->budget, use)) || !READ_ONCE(table->count))
+	if (likely(omx_budget_has_room(&ep->budget, use)) || table_is_unused(ep, table))
 		return true;
 	omx_count(ep->board, USER_MEMORY);
 	return false;

@@ -71,6 +71,7 @@ struct omx_endpoint {
 	struct omx_table connects;
 	struct omx_table windows;
 	struct omx_table accesses;	/* of ours to windows of peers */
+	atomic_t accesses_kept;		/* of these: kept by channels for their next one */
 	struct mutex active_lock;	/* of writers of active pages and of: */
 	struct omx_logs logs;
 

@@ -41,7 +41,8 @@ static struct omx_table_slots *slots_locked(struct omx_table *table)
 
 static u32 number_of(const void *object)
 {
-	return *(const u32 *)object;
+	/* Its owner may change the upper bits now, see omx_table_renumber(). */
+	return READ_ONCE(*(const u32 *)object);
 }
 
 /* Where the object with this number is, if there is one. */

@@ -8,10 +8,13 @@
  * The number is the first member of its object, a u32: a table that grows reads
  * it.  Readers use RCU and must compare it with the one they look for: the slot
  * may be, or have become, another object's.
+ *
+ * An object that is used again and again may keep its slot and change its number.
  */
 #ifndef OMX_TABLE_H
 #define OMX_TABLE_H
 
+#include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -46,6 +49,19 @@ void omx_table_remove(struct omx_table *table, u32 id);
 void *omx_table_pop(struct omx_table *table, u32 id);
 /* Removes it if it is still there: true for one caller only. */
 bool omx_table_claim(struct omx_table *table, u32 id, const void *object);
+
+/*
+ * Another number for the same slot, however large the table is or grows.  The owner of the
+ * object writes it with WRITE_ONCE() while nobody is to find the object.  It comes again
+ * after 4095 others.
+ */
+static inline u32 omx_table_renumber(u32 id)
+{
+	do
+		id += OMX_TABLE_SLOTS_MAX;
+	while (!id || id == U32_MAX);
+	return id;
+}
 
 /* RCU read lock held. */
 void *omx_table_find(struct omx_table *table, u32 id);

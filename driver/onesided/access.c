@@ -65,8 +65,12 @@ static struct omx_access *access_reuse(struct omx_channel *ch,
 
 	if (READ_ONCE(ch->spare_access))
 		access = xchg(&ch->spare_access, NULL);
-	if (access)
-		omx_completion_reset(access->completion, OMX_EVENT_ACCESS_DONE, order->cookie);
+	if (!access)
+		return NULL;
+	atomic_dec(&ch->ep->accesses_kept);
+	/* Whoever has the old number finds it in no list, or compares it. */
+	WRITE_ONCE(access->id, omx_table_renumber(access->id));
+	omx_completion_reset(access->completion, OMX_EVENT_ACCESS_DONE, order->cookie);
 	return access;
 }
 
@@ -101,9 +105,16 @@ static void access_free(struct omx_access *access)
 	access_release(access);
 }
 
+void omx_access_unmake(struct omx_access *access)
+{
+	omx_table_remove(&access->ch->ep->accesses, access->id);
+	access_free(access);
+}
+
 /*
- * Keeps the access for the next one of the channel, or frees it.  Whoever finds it by its
- * old number still finds one of this channel, with another number or in no list.
+ * Keeps the access, with its slot in the table, for the next one of the channel, or frees
+ * it.  Whoever finds it by its old number still finds one of this channel, with another
+ * number or in no list.
  */
 static void access_keep(struct omx_access *access)
 {
@@ -112,9 +123,10 @@ static void access_keep(struct omx_access *access)
 	lockdep_assert_held(&ch->lock);
 	if (READ_ONCE(ch->spare_access) || ch->dead || !access->completion || access->pull ||
 	    access->conditional) {
-		access_free(access);
+		omx_access_unmake(access);
 		return;
 	}
+	atomic_inc(&ch->ep->accesses_kept);
 	omx_channel_put(ch);
 	/* What was written to the access comes before it is found. */
 	smp_store_release(&ch->spare_access, access);
@@ -125,8 +137,11 @@ void omx_access_drop_spare(struct omx_channel *ch)
 	struct omx_access *access = xchg(&ch->spare_access, NULL);
 
 	lockdep_assert_held(&ch->lock);
-	if (access)
-		access_release(access);
+	if (!access)
+		return;
+	atomic_dec(&ch->ep->accesses_kept);
+	omx_table_remove(&ch->ep->accesses, access->id);
+	access_release(access);
 }
 
 static void access_fill_event(const struct omx_access *access, u8 status)
@@ -149,21 +164,14 @@ static void access_post(struct omx_endpoint *ep, struct omx_access *access)
 	access->completion = NULL;
 }
 
-/* Its event is in the ring. */
-static void access_leave(struct omx_endpoint *ep, struct omx_access *access, u8 status)
-{
-	omx_table_remove(&ep->accesses, access->id);
-	trace_omx_access_done(access->ch, access->id, status, access->length);
-}
-
 void omx_access_finish(struct omx_access *access, u8 status)
 {
 	struct omx_endpoint *ep = access->ch->ep;
 
 	access_fill_event(access, status);
 	access_post(ep, access);
-	access_leave(ep, access, status);
-	access_free(access);
+	trace_omx_access_done(access->ch, access->id, status, access->length);
+	omx_access_unmake(access);
 }
 
 /* The caller owns the access from now on. */
@@ -290,19 +298,16 @@ int omx_access_send(struct omx_access *access, u64 offset, struct sk_buff_head *
 	return error;
 }
 
-static int access_prepare(struct omx_access *access, const struct omx_access_order *order,
-			  struct sk_buff_head *packets)
+/* One that was kept has its number already. */
+static int access_number(struct omx_access *access)
 {
-	struct omx_table *table = &access->ch->ep->accesses;
 	int error;
 
-	error = omx_table_add(table, access, &access->id, GFP_KERNEL_ACCOUNT);
-	if (error)
-		return error == -ENOSPC ? -EBUSY : error;
-	error = order->make_packets(access, order->ioc, packets);
-	if (error)
-		omx_table_remove(table, access->id);
-	return error;
+	if (access->id)
+		return 0;
+	error = omx_table_add(&access->ch->ep->accesses, access, &access->id,
+			      GFP_KERNEL_ACCOUNT);
+	return error == -ENOSPC ? -EBUSY : error;
 }
 
 struct omx_access *omx_access_make(struct omx_channel *ch, const struct omx_access_order *order,
@@ -313,18 +318,17 @@ struct omx_access *omx_access_make(struct omx_channel *ch, const struct omx_acce
 
 	if (!access)
 		return ERR_PTR(-ENOMEM);
-	error = access_prepare(access, order, packets);
+	error = access_number(access);
+	if (error) {
+		access_free(access);
+		return ERR_PTR(error);
+	}
+	error = order->make_packets(access, order->ioc, packets);
 	if (!error)
 		return access;
 	__skb_queue_purge(packets);
-	access_free(access);
+	omx_access_unmake(access);
 	return ERR_PTR(error);
-}
-
-void omx_access_unmake(struct omx_access *access)
-{
-	omx_table_remove(&access->ch->ep->accesses, access->id);
-	access_free(access);
 }
 
 static long access_start(struct omx_channel *ch, const struct omx_access_order *order)
@@ -382,7 +386,8 @@ static struct omx_access *response_find_access(const struct omx_channel *ch, u32
 	struct omx_access *access = omx_table_find(&ch->ep->accesses, id);
 
 	lockdep_assert_held(&ch->lock);
-	if (!access || access->id != id || access->ch != ch || list_empty(&access->in_channel))
+	if (!access || READ_ONCE(access->id) != id || access->ch != ch ||
+	    list_empty(&access->in_channel))
 		return NULL;
 	return access;
 }
@@ -442,7 +447,7 @@ static bool response_deliver(struct omx_endpoint *ep, struct omx_access *access,
 			omx_endpoint_notify_urgent(ep);
 	}
 	access_unlink(access->ch, access);
-	access_leave(ep, access, status);
+	trace_omx_access_done(access->ch, access->id, status, access->length);
 	access_keep(access);
 	return true;
 }
@@ -468,7 +473,7 @@ static void put_end_well(struct omx_endpoint *ep, struct omx_access *put)
 {
 	access_fill_event(put, OMX_STATUS_OK);
 	access_post(ep, put);
-	access_leave(ep, put, OMX_STATUS_OK);
+	trace_omx_access_done(put->ch, put->id, OMX_STATUS_OK, put->length);
 	access_keep(put);
 }
 

@@ -225,6 +225,34 @@ static void id__never_what_means_something_else(void **state)
 
 /* ---- growing ---- */
 
+/* As accesses do: the slot stays, in the larger table too, and old numbers name nothing. */
+static void renumber__keeps_the_slot(void **state)
+{
+	u32 first = add(object(0)), old, i;
+
+	(void)state;
+	for (i = 1; i < FULL; i++)
+		add(object(i));
+	for (i = 0; i < 5000; i++) {
+		old = objects[0];
+		objects[0] = omx_table_renumber(old);
+		assert_int_not_equal(objects[0], old);
+		assert_int_not_equal(objects[0], 0);
+		assert_int_not_equal(objects[0], U32_MAX);
+		assert_int_equal(slot_of(objects[0]), slot_of(first));
+		assert_ptr_equal(find(objects[0]), object(0));
+	}
+	add(object(FULL));		/* the table grows */
+	assert_ptr_equal(find(objects[0]), object(0));
+	for (i = 0; i <= FULL; i++)
+		omx_table_remove(&table, objects[i]);
+	assert_int_equal(table.count, 0);
+	/* The lowest slot and the highest one skip what are no numbers. */
+	assert_int_equal(omx_table_renumber(-OMX_TABLE_SLOTS_MAX), OMX_TABLE_SLOTS_MAX);
+	assert_int_equal(omx_table_renumber(U32_MAX - OMX_TABLE_SLOTS_MAX),
+			 OMX_TABLE_SLOTS_MAX - 1);
+}
+
 static void grow__up_to_the_limit(void **state)
 {
 	u32 i, extra = 12345, id;
@@ -435,6 +463,7 @@ int main(void)
 		TABLE_TEST(random__like_a_model),
 		TABLE_TEST(id__counts_up),
 		TABLE_TEST(id__never_what_means_something_else),
+		TABLE_TEST(renumber__keeps_the_slot),
 		TABLE_TEST(grow__up_to_the_limit),
 		TABLE_TEST(grow__out_of_memory),
 		TABLE_TEST(grow__leaves_the_old_array_to_readers),
