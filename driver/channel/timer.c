@@ -50,6 +50,9 @@ static unsigned long channel_probe_interval(const struct omx_channel *ch)
 
 void omx_channel_watch(struct omx_channel *ch)
 {
+	/* Mostly it runs within a tick, for an ack, and looks for what it has to watch. */
+	if (timer_pending(&ch->timer) && time_before_eq(ch->timer.expires, jiffies + 1))
+		return;
 	omx_channel_arm(ch, jiffies + channel_probe_interval(ch));
 }
 
