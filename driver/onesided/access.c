@@ -38,9 +38,10 @@
 
 /* ---- the life of an access ---- */
 
-static struct omx_access *access_alloc(struct omx_account *user,
+static struct omx_access *access_alloc(struct omx_channel *ch,
 				       const struct omx_access_order *order)
 {
+	struct omx_account *user = omx_endpoint_user(ch->ep);
 	struct omx_access *access = omx_account_alloc(user, sizeof(*access),
 						      GFP_KERNEL_ACCOUNT);
 
@@ -55,6 +56,8 @@ static struct omx_access *access_alloc(struct omx_account *user,
 	}
 	access->user = user;
 	INIT_LIST_HEAD(&access->in_channel);
+	omx_channel_ref(ch);
+	access->ch = ch;
 	return access;
 }
 
@@ -76,33 +79,25 @@ static struct omx_access *access_reuse(struct omx_channel *ch,
 
 static struct omx_access *access_get(struct omx_channel *ch, const struct omx_access_order *order)
 {
-	struct omx_access *access = access_reuse(ch, order) ?:
-				    access_alloc(omx_endpoint_user(ch->ep), order);
+	struct omx_access *access = access_reuse(ch, order) ?: access_alloc(ch, order);
 
 	if (!access)
 		return NULL;
 	access->type = order->type;
 	access->announced = order->announced;
 	access->length = order->length;
-	omx_channel_ref(ch);
-	access->ch = ch;
 	return access;
 }
 
 /* A response that looks the access up right now finds it in no list. */
-static void access_release(struct omx_access *access)
-{
-	omx_completion_free(access->completion);
-	omx_account_uncharge_object(access->user, access);
-	kfree_rcu(access, rcu);
-}
-
 static void access_free(struct omx_access *access)
 {
 	if (access->pull)
 		omx_pull_discard(access->pull);
 	omx_channel_put(access->ch);
-	access_release(access);
+	omx_completion_free(access->completion);
+	omx_account_uncharge_object(access->user, access);
+	kfree_rcu(access, rcu);
 }
 
 void omx_access_unmake(struct omx_access *access)
@@ -112,9 +107,9 @@ void omx_access_unmake(struct omx_access *access)
 }
 
 /*
- * Keeps the access, with its slot in the table, for the next one of the channel, or frees
- * it.  Whoever finds it by its old number still finds one of this channel, with another
- * number or in no list.
+ * Keeps the access, with its slot in the table and its reference on the channel, for the
+ * next one of the channel, or frees it.  Whoever finds it by its old number still finds one
+ * of this channel, with another number or in no list.
  */
 static void access_keep(struct omx_access *access)
 {
@@ -127,7 +122,6 @@ static void access_keep(struct omx_access *access)
 		return;
 	}
 	atomic_inc(&ch->ep->accesses_kept);
-	omx_channel_put(ch);
 	/* What was written to the access comes before it is found. */
 	smp_store_release(&ch->spare_access, access);
 }
@@ -140,8 +134,7 @@ void omx_access_drop_spare(struct omx_channel *ch)
 	if (!access)
 		return;
 	atomic_dec(&ch->ep->accesses_kept);
-	omx_table_remove(&ch->ep->accesses, access->id);
-	access_release(access);
+	omx_access_unmake(access);	/* its reference on the channel is not the last one */
 }
 
 static void access_fill_event(const struct omx_access *access, u8 status)

@@ -173,7 +173,7 @@ static bool queue_remove(struct omx_channel *ch, struct sk_buff *skb)
 	queue_note_end(ch, skb);
 	__skb_unlink(skb, &queue->packets);
 	omx_budget_uncharge(&ch->ep->budget, skb->truesize);
-	consume_skb(skb);	/* the caller has a reference */
+	refcount_dec(&skb->users);	/* the caller has another reference */
 	left = skb_queue_len(&queue->packets);
 	/* Not after each: it sends an ack. */
 	return ch->window_closed && (!left || left == OMX_WINDOW / 2);
