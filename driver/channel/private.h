@@ -52,14 +52,15 @@ void omx_channel_remember_flow(struct omx_channel *ch);
  * After packets were delivered or acks received, under the same lock: accesses may have
  * come, or be able to go on.  The caller passes the first one, or NULL, to
  * omx_channel_perform() after it has released the lock.  RCU read lock held, until then.
+ * `now` may be 0.
  */
-static inline struct sk_buff *omx_channel_next_access(struct omx_channel *ch,
+static inline struct sk_buff *omx_channel_next_access(struct omx_channel *ch, u64 now,
 						      struct sk_buff_head *out)
 {
 	lockdep_assert_held(&ch->lock);
 	if (likely(skb_queue_empty(&ch->access_queue.packets)))
 		return NULL;
-	return omx_access_queue_begin(ch, out);
+	return omx_access_queue_begin(ch, now, out);
 }
 
 /* BH off. */
@@ -86,16 +87,17 @@ void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
 void omx_channel_send_resume(struct omx_channel *ch);
 
 /* ---- send_window.c ---- */
-void omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-				 struct sk_buff_head *out, struct sk_buff_head *freed);
-/* Puts acknowledged packets on `freed`. */
-static inline void omx_channel_receive_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-					   struct sk_buff_head *out,
-					   struct sk_buff_head *freed)
+u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
+				struct sk_buff_head *out, struct sk_buff_head *freed);
+/* Puts acknowledged packets on `freed`.  Returns the time if it had to look, or 0. */
+static inline u64 omx_channel_receive_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
+					  struct sk_buff_head *out,
+					  struct sk_buff_head *freed)
 {
 	/* The later frames of a message repeat the ack of the first one. */
 	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit)
-		omx_channel_receive_new_ack(ch, flow, ack, window, out, freed);
+		return omx_channel_receive_new_ack(ch, flow, ack, window, out, freed);
+	return 0;
 }
 
 void omx_channel_receive_sack(struct omx_channel *ch, u32 ack, u64 sack,

@@ -246,6 +246,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct sk_buff_head out, freed;
 	bool is_newer, was_owed;
 	struct sk_buff *access;
+	u64 now = 0;
 
 	if (!ch) {
 		kfree_skb(skb);
@@ -268,9 +269,9 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	channel_mark_heard(ch, be16_to_cpu(sequence->ack_flow), be32_to_cpu(sequence->ack));
 	WRITE_ONCE(ch->announce_only, sequence->flags & OMX_SEQUENCE_ANNOUNCE);
 	if (sequence->ack_flow) {
-		omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
-					be32_to_cpu(sequence->ack),
-					be16_to_cpu(sequence->window), &out, &freed);
+		now = omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
+					      be32_to_cpu(sequence->ack),
+					      be16_to_cpu(sequence->window), &out, &freed);
 		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
 					  be32_to_cpu(sequence->ack), sequence->performed);
 	}
@@ -283,7 +284,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		omx_channel_send_ack(ch, 0, &out);
 	else if (ch->ack_count)
 		omx_channel_arm(ch, jiffies + 1);
-	access = omx_channel_next_access(ch, &out);
+	access = omx_channel_next_access(ch, now, &out);
 	spin_unlock(&ch->lock);
 
 	/* For most frames of a message both are empty. */
@@ -353,7 +354,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		}
 		if (ack->flags & OMX_ACK_PROBE)
 			omx_channel_send_ack(ch, 0, &out);
-		access = omx_channel_next_access(ch, &out);
+		access = omx_channel_next_access(ch, 0, &out);
 	}
 	spin_unlock(&ch->lock);
 

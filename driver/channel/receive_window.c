@@ -146,7 +146,7 @@ void omx_channel_receive_resume(struct omx_channel *ch)
 	spin_lock(&ch->lock);
 	if (ch->window_closed && !ch->dead)
 		window_reopen(ch, &out);
-	access = omx_channel_next_access(ch, &out);
+	access = omx_channel_next_access(ch, 0, &out);
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	omx_channel_perform(ch, access);

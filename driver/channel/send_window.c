@@ -70,9 +70,9 @@ static void channel_recover(struct omx_channel *ch, int arrived, u64 now,
 	omx_channel_resend_lost(ch, OMX_RESEND_PER_ACK * arrived, now, out);
 }
 
-void omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
-				 u16 window, struct sk_buff_head *out,
-				 struct sk_buff_head *freed)
+u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
+				u16 window, struct sk_buff_head *out,
+				struct sk_buff_head *freed)
 {
 	u32 first = ch->tx.acked + 1;
 	bool opened;
@@ -83,7 +83,7 @@ void omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly < 0) {
 		omx_count(ch->ep->board, DROP_ACK);
-		return;
+		return 0;
 	}
 	now = omx_channel_now_us();
 	if (newly) {
@@ -100,6 +100,7 @@ void omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	if (!skb_queue_empty(&ch->pending))
 		omx_channel_send_ready(ch, now, out);
 	omx_channel_send_resume(ch);
+	return now;
 }
 
 /* A packet that several later ones have overtaken is lost: it is sent again. */

@@ -222,6 +222,8 @@ static struct sk_buff *queue_next(struct omx_channel *ch, struct sk_buff *skb,
 		next = queue_first(ch, out);
 	spin_unlock(&ch->lock);
 	consume_skb(skb);
+	if (next)
+		ch->access_queue.now = 0;	/* it may take long */
 	if (likely(!reopen))
 		return next;
 	omx_channel_receive_resume(ch);
@@ -293,6 +295,7 @@ static bool queue_run_some(struct omx_channel *ch)
 	bool more;
 
 	__skb_queue_head_init(&out);
+	ch->access_queue.now = 0;
 	more = queue_perform_some(ch, queue_look(ch, &out), &out);
 	omx_channel_xmit(ch, &out);
 	return more;
@@ -364,12 +367,14 @@ static void queue_leave(struct omx_channel *ch, bool more)
 		omx_channel_put(ch);
 }
 
-struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, struct sk_buff_head *out)
+struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, u64 now,
+				       struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 
 	if (!queue_begin(ch))
 		return NULL;
+	ch->access_queue.now = now;
 	skb = queue_first(ch, out);
 	if (!skb)
 		omx_channel_put(ch);
@@ -417,7 +422,7 @@ static void queue_resume(struct omx_channel *ch)
 	__skb_queue_head_init(&out);
 	local_bh_disable();
 	spin_lock(&ch->lock);
-	access = omx_channel_next_access(ch, &out);
+	access = omx_channel_next_access(ch, 0, &out);
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	omx_channel_perform(ch, access);

@@ -44,6 +44,7 @@ struct omx_access_queue {
 	struct hrtimer ack_timer;
 
 	/* Of whoever has set `running`: */
+	u64 now;			/* us: shortly before; 0: look at the clock */
 	unsigned long owed_since;	/* jiffies; the latest packet of a put that is logged */
 	struct omx_active_access active;	/* see active.h ... */
 	u64 log_stamp;			/* ... the newest entry of this channel */
@@ -82,8 +83,10 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
  * If accesses are queued that can be performed, and nobody runs the queue, the caller does
  * from now on: it passes what this returns to omx_access_queue_run(), without the lock.
  * RCU read lock held, until then.  NULL: there is nothing to do, but perhaps an ack to send.
+ * `now` saves a look at the clock, if it is not 0.
  */
-struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, struct sk_buff_head *out);
+struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, u64 now,
+				       struct sk_buff_head *out);
 
 /* ---- any context ---- */
 void omx_access_queue_init(struct omx_access_queue *queue);

@@ -59,7 +59,7 @@ void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out)
 	lockdep_assert_held(&ch->lock);
 	if (queue->ack == OMX_PUT_ACK_NONE || queue->stopped)
 		return;
-	now = omx_channel_now_us();
+	now = queue->now ?: omx_channel_now_us();
 	if (may_wait && queue->ack == OMX_PUT_ACK_LATER) {
 		put_ack_wait(queue, now, OMX_PUT_ACK_STREAM_US);
 	} else if (may_wait && omx_put_acks_take_turns(&queue->acks)) {
