@@ -342,10 +342,9 @@ static bool table_is_unused(const struct omx_endpoint *ep, const struct omx_tabl
 	return READ_ONCE(table->count) <= kept;
 }
 
-bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
-			enum omx_account_use use)
+bool omx_endpoint_takes_first(struct omx_endpoint *ep, const struct omx_table *table)
 {
-	if (likely(omx_budget_has_room(&ep->budget, use)) || table_is_unused(ep, table))
+	if (table_is_unused(ep, table))
 		return true;
 	omx_count(ep->board, USER_MEMORY);
 	return false;

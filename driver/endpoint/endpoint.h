@@ -93,12 +93,18 @@ void omx_endpoint_describe(struct omx_board *board, u32 index,
 /* The board is detached: all its endpoints die.  rtnl may be held. */
 void omx_endpoints_detach(struct omx_board *board);
 
+/* No: but is it the first one?  Else counts the refusal. */
+bool omx_endpoint_takes_first(struct omx_endpoint *ep, const struct omx_table *table);
 /*
  * Is there memory for another request of the kind that this table numbers?  The
  * first one is always admitted, however much memory other endpoints use.
  */
-bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
-			enum omx_account_use use);
+static inline bool omx_endpoint_takes(struct omx_endpoint *ep, const struct omx_table *table,
+				      enum omx_account_use use)
+{
+	return likely(omx_budget_has_room(&ep->budget, use)) ||
+	       omx_endpoint_takes_first(ep, table);
+}
 
 /* ---- any context ---- */
 /* Flags or MTU of the board have changed. */

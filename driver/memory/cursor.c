@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * This is what a cursor does less often than once for each frame: it begins,
- * ends and looks up pages.  Transfers call it in softirq and in process context;
+ * This is what a cursor does less often than once for each frame: it ends and
+ * looks up pages.  Transfers call it in softirq and in process context;
  * BH is off wherever extent->lock is held.
  */
 #include <linux/bits.h>
@@ -9,16 +9,6 @@
 #include <linux/mm.h>
 
 #include "memory/cursor.h"
-
-void omx_cursor_init(struct omx_cursor *cursor,
-		     struct omx_region *region, u8 access)
-{
-	*cursor = (struct omx_cursor){
-		.region = region,
-		.segment = region->segment,
-		.wanted = omx_entry_wanted(access == OMX_REGION_WRITE),
-	};
-}
 
 void omx_cursor_end(struct omx_cursor *cursor)
 {

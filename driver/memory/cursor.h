@@ -34,7 +34,16 @@ struct omx_cursor {
 };
 
 /* Any context.  For one kind of access, OMX_REGION_READ or OMX_REGION_WRITE. */
-void omx_cursor_init(struct omx_cursor *cursor, struct omx_region *region, u8 access);
+static inline void omx_cursor_init(struct omx_cursor *cursor, struct omx_region *region,
+				   u8 access)
+{
+	*cursor = (struct omx_cursor){
+		.region = region,
+		.segment = region->segment,
+		.wanted = omx_entry_wanted(access == OMX_REGION_WRITE),
+	};
+}
+
 void omx_cursor_end(struct omx_cursor *cursor);
 
 /*
