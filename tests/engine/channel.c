@@ -6,7 +6,6 @@
  * device.c calls this, from register accesses and from the timer.
  */
 #include <endian.h>
-#include <string.h>
 
 #include "engine.h"
 
@@ -14,10 +13,16 @@
 #define STEPS_AT_ONCE	64
 
 #define KNOWN_FLAGS	(ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT)
+#define PASID_FLAGS	(ENGINE_FLAG_SOURCE_PASID | ENGINE_FLAG_DESTINATION_PASID | \
+			 ENGINE_FLAG_RECORD_PASID)
 
 static struct target target_at(uint64_t address, bool has_pasid, uint32_t pasid)
 {
-	return (struct target) { .address = address, .has_pasid = has_pasid, .pasid = pasid };
+	return (struct target) {
+		.address = address,
+		.has_pasid = has_pasid,
+		.pasid = pasid & ENGINE_PASID,
+	};
 }
 
 static struct target source_of(const struct engine_descriptor *d)
@@ -49,33 +54,46 @@ static void channel_halt(struct channel *c, uint64_t address)
 /* ---- completion ---- */
 
 /* A driver that sees the status must see the rest, and the data. */
-static bool record_write(struct channel *c, uint32_t status, uint64_t fault)
+static enum access record_write(struct channel *c)
 {
 	struct engine_record record = {
-		.status = htole32(status),
+		.status = htole32(c->status),
 		.done = htole32(c->done),
-		.fault = htole64(fault),
+		.fault = htole64(c->fault_address),
 		.cookie = c->descriptor.cookie,
 	};
 	struct target target = target_at(le64toh(c->descriptor.record),
 					 c->descriptor.flags & ENGINE_FLAG_RECORD_PASID,
 					 le32toh(c->descriptor.record_pasid));
 	struct target rest = target;
+	enum access access;
 
 	rest.address += sizeof(record.status);
-	return dma_write(c->engine, rest, &record.done, sizeof(record) - sizeof(record.status)) &&
-	       dma_write(c->engine, target, &record.status, sizeof(record.status));
+	access = dma_write(c, rest, &record.done, sizeof(record) - sizeof(record.status));
+	if (access != ACCESS_DONE)
+		return access;
+	return dma_write(c, target, &record.status, sizeof(record.status));
 }
 
-static void descriptor_complete(struct channel *c, uint32_t status, uint64_t fault)
+/* False if the record has to wait for its page. */
+static bool descriptor_record(struct channel *c)
 {
-	c->begun = false;
-	c->in_flight = 0;
-	c->draining = false;
-	if ((c->descriptor.flags & ENGINE_FLAG_RECORD) && !record_write(c, status, fault)) {
+	enum access access = ACCESS_DONE;
+
+	if (c->descriptor.flags & ENGINE_FLAG_RECORD)
+		access = record_write(c);
+	if (access == ACCESS_FAULT) {
 		c->faults++;
 		channel_error(c, ENGINE_ERROR_RECORD, le64toh(c->descriptor.record));
 	}
+	return access != ACCESS_NOT_YET;
+}
+
+static void descriptor_finish(struct channel *c)
+{
+	if (!descriptor_record(c))
+		return;
+	c->begun = c->completing = false;
 	c->head++;
 	if (c->head == c->abort_to)
 		c->aborting = false;
@@ -83,11 +101,25 @@ static void descriptor_complete(struct channel *c, uint32_t status, uint64_t fau
 		msix_notify(c->engine->device, CHANNEL_VECTOR(c->number));
 }
 
+static void descriptor_complete(struct channel *c, uint32_t status, uint64_t fault)
+{
+	page_forget(c);
+	c->in_flight = 0;
+	c->draining = false;
+	c->due = 0;
+	c->completing = true;
+	c->status = status;
+	c->fault_address = fault;
+	descriptor_finish(c);
+}
+
 /* ---- steps ---- */
 
-static bool descriptor_is_valid(const struct engine_descriptor *d)
+static bool descriptor_is_valid(const struct channel *c, const struct engine_descriptor *d)
 {
-	return d->operation <= ENGINE_OPERATION_COPY && !(d->flags & ~KNOWN_FLAGS) &&
+	uint8_t known = KNOWN_FLAGS | (c->engine->has_pasid ? PASID_FLAGS : 0);
+
+	return d->operation <= ENGINE_OPERATION_COPY && !(d->flags & ~known) &&
 	       le32toh(d->length) <= MAX_LENGTH &&
 	       le64toh(d->source) + le32toh(d->length) >= le64toh(d->source) &&
 	       le64toh(d->destination) + le32toh(d->length) >= le64toh(d->destination);
@@ -104,12 +136,16 @@ static void descriptor_fetch(struct channel *c)
 {
 	struct engine_descriptor *d = &c->descriptor;
 	uint64_t address = c->ring + (uint64_t)(c->head & (c->ring_size - 1)) * sizeof(*d);
+	struct target target = target_at(address, c->ring_pasid & ENGINE_RING_PASID_VALID,
+					 c->ring_pasid);
+	enum access access = dma_read(c, target, d, sizeof(*d));
 
-	if (!dma_read(c->engine, target_at(address, false, 0), d, sizeof(*d))) {
+	if (access == ACCESS_FAULT) {
 		c->faults++;
 		channel_halt(c, address);
-		return;
 	}
+	if (access != ACCESS_DONE)
+		return;
 	c->begun = true;
 	c->done = 0;
 	if (c->hang_after && --c->hang_after == 0) {
@@ -118,7 +154,7 @@ static void descriptor_fetch(struct channel *c)
 	}
 	if (!record_is_valid(d))
 		d->flags &= ~ENGINE_FLAG_RECORD;
-	else if (descriptor_is_valid(d))
+	else if (descriptor_is_valid(c, d))
 		return;
 	descriptor_complete(c, ENGINE_STATUS_INVALID, 0);
 }
@@ -142,16 +178,18 @@ static void descriptor_fault(struct channel *c, uint32_t status, struct target t
 static void descriptor_read(struct channel *c, int64_t now)
 {
 	struct target from = source_of(&c->descriptor), to = destination_of(&c->descriptor);
+	enum access access;
 	uint32_t length;
 
 	from.address += c->done;
 	to.address += c->done;
 	length = least(le32toh(c->descriptor.length) - c->done,
 		       least(rest_of_page(from.address), rest_of_page(to.address)));
-	if (!dma_read(c->engine, from, c->bytes, length)) {
+	access = dma_read(c, from, c->bytes, length);
+	if (access == ACCESS_FAULT)
 		descriptor_fault(c, ENGINE_STATUS_SOURCE_FAULT, from);
+	if (access != ACCESS_DONE)
 		return;
-	}
 	c->in_flight = length;
 	c->due = now + c->delay;
 }
@@ -159,15 +197,18 @@ static void descriptor_read(struct channel *c, int64_t now)
 static void descriptor_write(struct channel *c)
 {
 	struct target to = destination_of(&c->descriptor);
+	enum access access;
 
 	to.address += c->done;
-	if (!dma_write(c->engine, to, c->bytes, c->in_flight)) {
+	access = dma_write(c, to, c->bytes, c->in_flight);
+	/* Who waits for a page holds no translation. */
+	c->draining = false;
+	if (access == ACCESS_FAULT)
 		descriptor_fault(c, ENGINE_STATUS_DESTINATION_FAULT, to);
+	if (access != ACCESS_DONE)
 		return;
-	}
 	c->done += c->in_flight;
 	c->in_flight = 0;
-	c->draining = false;
 }
 
 static bool descriptor_is_done(const struct channel *c)
@@ -180,6 +221,8 @@ static void channel_step(struct channel *c, int64_t now)
 {
 	if (!c->begun)
 		descriptor_fetch(c);
+	else if (c->completing)
+		descriptor_finish(c);
 	else if (c->aborting)
 		descriptor_complete(c, ENGINE_STATUS_ABORTED, 0);
 	else if (c->in_flight)
@@ -195,6 +238,12 @@ static bool channel_is_busy(const struct channel *c)
 	return c->enabled && !c->halted && c->head != c->tail;
 }
 
+/* An abort cuts a copy's waiting short, not that for the ring or a record. */
+static bool channel_is_due(const struct channel *c, int64_t now)
+{
+	return c->due <= now || (c->aborting && c->begun && !c->completing);
+}
+
 bool channel_run(struct channel *c, int64_t now)
 {
 	int steps;
@@ -202,7 +251,7 @@ bool channel_run(struct channel *c, int64_t now)
 	for (steps = 0; steps < STEPS_AT_ONCE; steps++) {
 		if (!channel_is_busy(c) || c->hung)
 			return false;
-		if (c->due > now && !c->aborting)
+		if (!channel_is_due(c, now))
 			return true;
 		channel_step(c, now);
 	}
@@ -213,19 +262,28 @@ bool channel_run(struct channel *c, int64_t now)
 
 void channel_reset(struct channel *c)
 {
-	struct engine *engine = c->engine;
-	unsigned int number = c->number;
+	struct channel kept = {
+		.engine = c->engine,
+		.number = c->number,
+		.pending = c->pending,
+		.groups = c->groups,
+	};
 
-	memset(c, 0, sizeof(*c));
-	c->engine = engine;
-	c->number = number;
+	*c = kept;
+}
+
+static bool ring_pasid_is_valid(const struct channel *c)
+{
+	return !c->ring_pasid ||
+	       (c->engine->has_pasid && (c->ring_pasid & ENGINE_RING_PASID_VALID) &&
+		!(c->ring_pasid & ~(ENGINE_RING_PASID_VALID | ENGINE_PASID)));
 }
 
 static bool settings_are_valid(const struct channel *c)
 {
 	return c->ring % sizeof(c->descriptor) == 0 && c->ring_size &&
 	       c->ring_size <= 1 << RING_ORDER && !(c->ring_size & (c->ring_size - 1)) &&
-	       !c->ring_pasid;
+	       ring_pasid_is_valid(c);
 }
 
 static void channel_enable(struct channel *c)
@@ -237,14 +295,15 @@ static void channel_enable(struct channel *c)
 		return;
 	}
 	c->head = c->tail = c->abort_to = 0;
-	c->faults = 0;
+	c->faults = c->page_requests = c->overflows = 0;
 	c->halted = false;
 	c->enabled = true;
 }
 
 static void channel_disable(struct channel *c)
 {
-	c->enabled = c->halted = c->begun = c->draining = c->aborting = false;
+	page_forget(c);
+	c->enabled = c->halted = c->begun = c->draining = c->aborting = c->completing = false;
 	c->in_flight = 0;
 	c->due = 0;
 }
@@ -267,7 +326,7 @@ static void channel_command(struct channel *c, uint32_t command)
 		return;
 	switch (command) {
 	case ENGINE_COMMAND_DRAIN:
-		c->draining = c->in_flight || c->hung;
+		c->draining = (c->in_flight && !c->wait.waits) || c->hung;
 		break;
 	case ENGINE_COMMAND_ABORT:
 		c->aborting = true;
@@ -313,10 +372,18 @@ uint32_t channel_read(struct channel *c, uint32_t offset)
 		return c->fault >> 32;
 	case ENGINE_FAULTS:
 		return c->faults;
+	case ENGINE_PAGE_REQUESTS:
+		return c->page_requests;
+	case ENGINE_OVERFLOWS:
+		return c->overflows;
+	case ENGINE_PENDING:
+		return c->pending;
 	case ENGINE_TEST_DELAY:
 		return c->delay;
 	case ENGINE_TEST_HANG:
 		return c->hang_after;
+	case ENGINE_TEST_FLOOD:
+		return c->flood;
 	default:
 		return 0;
 	}
@@ -365,6 +432,9 @@ void channel_write(struct channel *c, uint32_t offset, uint32_t value)
 		break;
 	case ENGINE_TEST_HANG:
 		c->hang_after = value;
+		break;
+	case ENGINE_TEST_FLOOD:
+		c->flood = value;
 		break;
 	default:
 		ring_write(c, offset, value);

@@ -50,6 +50,7 @@ void engine_reset(struct engine *engine)
 	timer_del((QEMUTimer *)engine->timer);
 	for (n = 0; n < CHANNELS; n++)
 		channel_reset(&engine->channels[n]);
+	pasid_forget_translations(engine);
 }
 
 /* A bit for each channel whose register has one of these bits. */
@@ -72,7 +73,8 @@ static uint32_t device_read(struct engine *engine, uint32_t offset)
 	case ENGINE_VERSION:
 		return ENGINE_VERSION_VALUE;
 	case ENGINE_CAPS:
-		return CHANNELS | RING_ORDER << 8;
+		return CHANNELS | RING_ORDER << 8 |
+		       (engine->has_pasid ? ENGINE_CAPS_PASID | ENGINE_CAPS_PAGE_REQUEST : 0);
 	case ENGINE_MAX_LENGTH:
 		return MAX_LENGTH;
 	case ENGINE_BUSY:

@@ -16,22 +16,46 @@ static bool is_bus_master(struct engine *engine)
 	return pci_default_read_config(engine->device, CONFIG_COMMAND, 2) & COMMAND_BUS_MASTER;
 }
 
-static bool dma_access(struct engine *engine, struct target target, void *buffer, size_t length,
-		       bool is_write)
+static enum access access_in(AddressSpace *space, uint64_t address, void *buffer, size_t length,
+			     bool is_write)
 {
-	AddressSpace *space = pci_device_iommu_address_space(engine->device);
-
-	return is_bus_master(engine) && !target.has_pasid &&
-	       address_space_access_valid(space, target.address, length, is_write, 0) &&
-	       !address_space_rw(space, target.address, 0, buffer, length, is_write);
+	if (address_space_access_valid(space, address, length, is_write, 0) &&
+	    !address_space_rw(space, address, 0, buffer, length, is_write))
+		return ACCESS_DONE;
+	return ACCESS_FAULT;
 }
 
-bool dma_read(struct engine *engine, struct target target, void *buffer, size_t length)
+static enum access access_with_pasid(struct channel *channel, struct target target, void *buffer,
+				     size_t length, bool is_write)
 {
-	return dma_access(engine, target, buffer, length, false);
+	struct iommu_entry entry;
+
+	if (!pasid_translate(channel->engine, target, is_write, &entry))
+		return page_await(channel, target, is_write);
+	page_forget(channel);
+	return access_in(entry.target_as, entry.translated_addr + target.address % PAGE, buffer,
+			 length, is_write);
 }
 
-bool dma_write(struct engine *engine, struct target target, void *buffer, size_t length)
+static enum access dma_access(struct channel *channel, struct target target, void *buffer,
+			      size_t length, bool is_write)
 {
-	return dma_access(engine, target, buffer, length, true);
+	PCIDevice *device = channel->engine->device;
+
+	if (!is_bus_master(channel->engine))
+		return ACCESS_FAULT;
+	if (target.has_pasid)
+		return access_with_pasid(channel, target, buffer, length, is_write);
+	return access_in(pci_device_iommu_address_space(device), target.address, buffer, length,
+			 is_write);
+}
+
+enum access dma_read(struct channel *channel, struct target target, void *buffer, size_t length)
+{
+	return dma_access(channel, target, buffer, length, false);
+}
+
+enum access dma_write(struct channel *channel, struct target target, void *buffer, size_t length)
+{
+	return dma_access(channel, target, buffer, length, true);
 }

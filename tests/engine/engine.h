@@ -22,6 +22,25 @@ struct target {
 	uint32_t pasid;
 };
 
+/* What became of an access. */
+enum access {
+	ACCESS_DONE,
+	ACCESS_FAULT,			/* the IOMMU does not let it pass */
+	ACCESS_NOT_YET,			/* a page is absent; again when the channel is due */
+};
+
+/* The page that a channel waits for.  It holds no translation. */
+struct page_wait {
+	bool waits;
+	bool is_write;
+	uint32_t pasid;
+	uint64_t page;
+	int64_t since;
+	bool sent;			/* a request, which has no response yet */
+	bool refused;
+	uint16_t group;			/* of the request */
+};
+
 struct channel {
 	struct engine *engine;
 	unsigned int number;
@@ -32,7 +51,11 @@ struct channel {
 	uint32_t error;
 	uint64_t fault;
 	uint32_t faults;
-	uint32_t delay, hang_after;
+	uint32_t page_requests, overflows;
+	/* A reset leaves these: responses may be on their way. */
+	uint32_t pending;		/* page requests without one */
+	uint32_t groups;		/* numbers of page requests used so far */
+	uint32_t delay, hang_after, flood;
 	bool enabled, halted;
 	bool draining;
 	bool aborting;
@@ -42,24 +65,50 @@ struct channel {
 	bool hung;
 	struct engine_descriptor descriptor;
 	uint32_t done;			/* bytes */
+	bool completing;		/* only its record is missing */
+	uint32_t status;
+	uint64_t fault_address;
 	int64_t due;			/* when the channel does its next step */
+	struct page_wait wait;
 	/* bytes that were read and have not been written */
 	uint32_t in_flight;
 	uint8_t bytes[PAGE];
 };
 
 struct engine {
+	struct engine *next;
 	PCIDevice *device;
+	bool has_pasid;			/* and page requests */
+	struct space *spaces;		/* pasid.c */
 	struct channel channels[CHANNELS];
-	/* QEMU's; realize checks that the region fits. */
-	_Alignas(16) char region[1024];
+	/* QEMU's, which are smaller. */
+	_Alignas(16) char region[4096];
 	_Alignas(16) char timer[256];
 };
 
 /* ---- dma.c ---- */
-/* Within one page.  False: the IOMMU does not let it pass, nothing was written. */
-bool dma_read(struct engine *engine, struct target target, void *buffer, size_t length);
-bool dma_write(struct engine *engine, struct target target, void *buffer, size_t length);
+/* Within one page.  Nothing was written unless it is done. */
+enum access dma_read(struct channel *channel, struct target target, void *buffer, size_t length);
+enum access dma_write(struct channel *channel, struct target target, void *buffer, size_t length);
+
+/* ---- pasid.c ---- */
+/* Where the engine's TLB or the IOMMU say that this is; false: nowhere. */
+bool pasid_translate(struct engine *engine, struct target target, bool is_write,
+		     struct iommu_entry *entry);
+void pasid_forget_translations(struct engine *engine);
+void pasid_exit(struct engine *engine);
+
+/* ---- request.c ---- */
+/* Asks for the page of an access that has no translation; not ACCESS_DONE. */
+enum access page_await(struct channel *channel, struct target target, bool is_write);
+/* The channel gives up, or has no need any more. */
+void page_forget(struct channel *channel);
+/* No response that is missing will come. */
+void page_forget_requests(struct engine *engine);
+void page_respond(struct engine *engine, uint32_t pasid, const struct page_response *response);
+
+/* ---- iommu.c ---- */
+void iommu_complete_capabilities(const MemoryRegion *own, const void *own_operations);
 
 /* ---- channel.c ---- */
 /* Does the steps that are due; false if the channel has nothing left to do. */

@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct AddressSpace AddressSpace;
 typedef struct DeviceClass DeviceClass;
 typedef struct DeviceState DeviceState;
 typedef struct Error Error;
+typedef struct IOMMUNotifier IOMMUNotifier;
 typedef struct MemoryRegion MemoryRegion;
 typedef struct ObjectClass ObjectClass;
 typedef struct Object Object;
@@ -76,14 +78,49 @@ struct version_info {
 	char *package;
 };
 
+/* What IOMMUTLBEntry is; of IOMMUAccessFlags the two that matter. */
+enum { IOMMU_RO = 1, IOMMU_WO = 2 };
+
+struct iommu_entry {
+	AddressSpace *target_as;
+	uint64_t iova;
+	uint64_t translated_addr;
+	uint64_t addr_mask;
+	int perm;
+	uint32_t pasid;
+};
+
+enum page_response_code { PAGE_SUCCESS = 0, PAGE_INVALID = 1, PAGE_FAILURE = 2 };
+
+struct page_response {
+	int code;
+	uint16_t group;
+};
+
+struct page_notifier {
+	void (*notify)(struct page_notifier *notifier, struct page_response *response);
+};
+
+/* The start of MemoryRegionSection, and more room than the rest of it takes. */
+struct memory_section {
+	__int128 size;
+	MemoryRegion *region;
+	void *rest[13];
+};
+
+/* A function that not all of these versions have; 0 is its address in the others. */
+#define SOME_VERSIONS	__attribute__((weak))
+
 /* ---- types ---- */
 enum { MODULE_INIT_MIGRATION = 0 };
 void register_module_init(void (*fn)(void), int phase);
 void *type_register_static(const struct type_info *info);
 ObjectClass *object_class_by_name(const char *name);
-size_t object_type_get_instance_size(const char *name);
+SOME_VERSIONS
 void device_class_set_parent_reset(DeviceClass *class, void (*reset)(DeviceState *device),
 				   void (**parent)(DeviceState *device));
+SOME_VERSIONS
+void device_class_set_legacy_reset(DeviceClass *class, void (*reset)(DeviceState *device));
 struct version_info *qmp_query_version(Error **error);
 
 /* ---- a PCI function ---- */
@@ -108,6 +145,43 @@ bool address_space_access_valid(AddressSpace *space, uint64_t address, uint64_t 
 				bool is_write, MemTxAttrs attributes);
 uint32_t address_space_rw(AddressSpace *space, uint64_t address, MemTxAttrs attributes,
 			  void *buffer, uint64_t length, bool is_write);
+
+const char *memory_region_name(const MemoryRegion *region);
+MemoryRegion *get_system_memory(void);
+struct memory_section memory_region_find(MemoryRegion *region, uint64_t address, uint64_t size);
+
+/* ---- PASID, ATS and PRI ---- */
+SOME_VERSIONS
+void pcie_pasid_init(PCIDevice *device, uint16_t offset, uint8_t width, bool execute,
+		     bool privileged);
+SOME_VERSIONS
+void pcie_ats_init(PCIDevice *device, uint16_t offset, bool aligned);
+SOME_VERSIONS
+void pcie_pri_init(PCIDevice *device, uint16_t offset, uint32_t outstanding,
+		   bool pasid_in_response);
+SOME_VERSIONS
+ssize_t pci_ats_request_translation(PCIDevice *device, uint32_t pasid, bool privileged,
+				    bool execute, uint64_t address, size_t length,
+				    bool no_write, struct iommu_entry *entries, size_t room,
+				    uint32_t *untranslated);
+SOME_VERSIONS
+int pci_iommu_init_iotlb_notifier(PCIDevice *device, IOMMUNotifier *notifier,
+				  void (*notify)(IOMMUNotifier *notifier,
+						 struct iommu_entry *entry),
+				  void *opaque);
+SOME_VERSIONS
+int pci_iommu_register_iotlb_notifier(PCIDevice *device, uint32_t pasid,
+				      IOMMUNotifier *notifier);
+SOME_VERSIONS
+int pci_iommu_unregister_iotlb_notifier(PCIDevice *device, uint32_t pasid,
+					IOMMUNotifier *notifier);
+SOME_VERSIONS
+int pci_pri_register_notifier(PCIDevice *device, uint32_t pasid, struct page_notifier *notifier);
+SOME_VERSIONS
+void pci_pri_unregister_notifier(PCIDevice *device, uint32_t pasid);
+SOME_VERSIONS
+int pci_pri_request_page(PCIDevice *device, uint32_t pasid, bool privileged, bool execute,
+			 uint64_t address, bool last, uint16_t group, bool read, bool write);
 
 /* ---- time ---- */
 enum { QEMU_CLOCK_VIRTUAL = 1 };

@@ -38,6 +38,8 @@
 #define ENGINE_RING_HIGH	0x04
 #define ENGINE_RING_SIZE	0x08
 #define ENGINE_RING_PASID	0x0c
+#define ENGINE_RING_PASID_VALID	0x80000000
+#define ENGINE_PASID		0x000fffff	/* of that, and in descriptors */
 #define ENGINE_ENABLE		0x10
 #define ENGINE_STATUS		0x14
 #define ENGINE_STATUS_ENABLED	0x00000001
@@ -58,9 +60,13 @@
 #define ENGINE_FAULT_LOW	0x28
 #define ENGINE_FAULT_HIGH	0x2c
 #define ENGINE_FAULTS		0x30
+#define ENGINE_PAGE_REQUESTS	0x34
+#define ENGINE_OVERFLOWS	0x38
+#define ENGINE_PENDING		0x3c
 
 #define ENGINE_TEST_DELAY	0x80
 #define ENGINE_TEST_HANG	0x84
+#define ENGINE_TEST_FLOOD	0x88
 
 /* ---- a descriptor, at RING + 64 * (number % RING_SIZE) ---- */
 
