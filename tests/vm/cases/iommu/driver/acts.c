@@ -115,14 +115,15 @@ static int act_ring(struct engine *engine)
 
 static int act_invalid(struct engine *engine)
 {
+	bool has_pasid = readl(engine->registers + ENGINE_CAPS) & ENGINE_CAPS_PASID;
+	u8 unknown = has_pasid ? 0x80 : ENGINE_FLAG_SOURCE_PASID;
 	struct channel *c = &engine->channels[0];
 	u32 number;
 
 	number = channel_submit(c, c->from.address, c->to.address,
 				readl(engine->registers + ENGINE_MAX_LENGTH) + 1, FLAGS);
 	REQUIRE(c, channel_await(c, number) == ENGINE_STATUS_INVALID);
-	number = channel_submit(c, c->from.address, c->to.address, 1,
-				FLAGS | ENGINE_FLAG_SOURCE_PASID);
+	number = channel_submit(c, c->from.address, c->to.address, 1, FLAGS | unknown);
 	REQUIRE(c, channel_await(c, number) == ENGINE_STATUS_INVALID);
 	return copy(c, 1, 2, 3);
 }

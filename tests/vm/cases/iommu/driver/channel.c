@@ -17,8 +17,8 @@ int area_map_page(struct engine *engine, struct area *area, unsigned int page, i
 {
 	struct page *p = vmalloc_to_page(area->memory + page * PAGE_SIZE);
 
-	return iommu_map(engine->domain, area->address + page * PAGE_SIZE, page_to_phys(p),
-			 PAGE_SIZE, access | IOMMU_CACHE);
+	return domain_map(engine->domain, area->address + page * PAGE_SIZE, page_to_phys(p),
+			  access | IOMMU_CACHE);
 }
 
 void area_unmap_page(struct engine *engine, struct area *area, unsigned int page)

@@ -11,12 +11,34 @@
 #include <linux/iommu.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 
 #include "registers.h"
 
 #define CHANNELS	8
 #define ENTRIES		64		/* of a ring, one page */
 #define DATA_PAGES	4
+
+/* ---- other kernels ---- */
+
+static inline struct iommu_domain *domain_alloc(struct device *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	return iommu_paging_domain_alloc(dev);
+#else
+	return iommu_domain_alloc(dev->bus);
+#endif
+}
+
+static inline int domain_map(struct iommu_domain *domain, u64 address, phys_addr_t page,
+			     int access)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	return iommu_map(domain, address, page, PAGE_SIZE, access, GFP_KERNEL);
+#else
+	return iommu_map(domain, address, page, PAGE_SIZE, access);
+#endif
+}
 
 /* Memory that lies at consecutive addresses of the kernel, and of the engine. */
 struct area {

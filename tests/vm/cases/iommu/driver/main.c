@@ -93,8 +93,8 @@ static int engine_own_domain(struct engine *engine)
 {
 	int n, error;
 
-	engine->domain = iommu_domain_alloc(&pci_bus_type);
-	if (!engine->domain)
+	engine->domain = domain_alloc(&engine->pdev->dev);
+	if (IS_ERR_OR_NULL(engine->domain))
 		return -ENODEV;
 	error = iommu_attach_device(engine->domain, &engine->pdev->dev);
 	if (error) {
