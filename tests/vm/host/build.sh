@@ -22,7 +22,9 @@ place=/run/omx-lab-build
 # namespace can be had, $build is at one place in it, the same for every checkout.
 kbuild() {
 	local make=(make -C "$headers" -j"$jobs" "${@:2}")
-	if mkdir -p "$place" && unshare --mount true 2>/dev/null; then
+	if [ -n "$kernel_root" ]; then
+		kbuild_in_root "$kernel_root" "${make[@]}" M="$place/${1#"$build/"}"
+	elif mkdir -p "$place" && unshare --mount true 2>/dev/null; then
 		# shellcheck disable=SC2016 # its own arguments
 		CCACHE_BASEDIR=$place compiled unshare --mount sh -c \
 			'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh \
@@ -95,6 +97,7 @@ build_driver() {
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
 	local module modules=(memory/engine memory/page_lock iommu/driver)
+	[ "$opt_sva" = no ] || modules=(iommu/driver)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	copy_sources "$top/tests/engine" "$build/engine"
 	for module in "${modules[@]}"; do

@@ -77,7 +77,7 @@ debug_options() {
 	all_options "$1" | while read -r options; do
 		case $options in
 		--host) [ "$proves_debug" = no ] || echo "$options" ;;
-		*--kernel* | *--debug*) ;;
+		*--kernel* | *--debug* | *--sva*) ;;
 		*) echo "$options" ;;
 		esac
 	done

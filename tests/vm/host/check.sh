@@ -118,7 +118,7 @@ kernels_needed() {
 		cut -f 2 "$logs/runs" | sort -u | while read -r file; do
 			grep -h '^# needs:' "$file"
 		done
-	} | grep -oE -- '--debug|--kernel [0-9.]+'
+	} | grep -oE -- '--debug|--sva|--kernel [0-9.]+'
 }
 
 # ---- workers ----

@@ -121,7 +121,7 @@ qemu_arguments() {
 	clock_arguments=
 	[ "$accelerator" != tcg ] || find_clock_arguments
 	iommu_arguments
-	args=("${preload[@]}" qemu-system-x86_64 -M q35 -nodefaults -no-user-config -display none
+	args=("${emulator[@]}" -M q35 -nodefaults -no-user-config -display none
 		-no-reboot -m "$opt_memory"
 		-kernel "$kernel_image" -initrd "$initramfs"
 		-append "$(kernel_arguments) $clock_arguments lab.machine=$m"
@@ -146,17 +146,23 @@ qemu_arguments() {
 	fi
 }
 
-# Sets preload, iommu and iommu_boot. The engine and emulated NICs are behind the
+# Sets emulator, iommu and iommu_boot. The engine and emulated NICs are behind the
 # IOMMU, virtio's devices are not.
 iommu_arguments() {
-	preload=() iommu=() iommu_boot=
+	local scalable=''
+	emulator=(qemu-system-x86_64) iommu=() iommu_boot=
 	[ "$opt_iommu" = yes ] || return 0
-	preload=(env LD_PRELOAD="$build/lab/omx-engine.so")
+	emulator=(env LD_PRELOAD="$build/lab/omx-engine.so" "${emulator[@]}")
+	iommu_boot=' intel_iommu=on'
+	if [ "$opt_sva" = yes ]; then
+		sva_emulator
+		scalable=,scalable-mode=on,svm=on,fsts=on,pasid-bits=16,device-iotlb=on
+		iommu_boot+=,sm_on
+	fi
 	# shellcheck disable=SC2054 # commas are QEMU's
-	iommu=(-device intel-iommu,intremap=off,aw-bits=48
+	iommu=(-device "intel-iommu,intremap=off,aw-bits=48$scalable"
 		-device pcie-root-port,id=engine-port,chassis=1,slot=1
 		-device omx-engine,bus=engine-port)
-	iommu_boot=' intel_iommu=on'
 }
 
 # User-mode Linux ends where it would start again: noreboot. Both processors
@@ -179,19 +185,23 @@ kernel_arguments() {
 		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$iommu_boot"
 }
 
-# Without ERMS: the emulator is slow at rep movsb, which the kernel would use.
+# Without ERMS: the emulator is slow at rep movsb, which the kernel would use. The
+# emulated IOMMU cannot read page tables of five levels, which LA57 is.
 accelerator_arguments() {
+	local processor=max,-erms
+	[ "$accelerator" != kvm ] || processor=host
+	[ "$opt_sva" = no ] || processor+=,-la57
 	case $accelerator in
 	virtual)
 		args+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
-			-cpu max,-erms -rtc clock=vm)
+			-cpu "$processor" -rtc clock=vm)
 		;;
 	kvm)
-		args+=(-accel kvm -cpu host)
+		args+=(-accel kvm -cpu "$processor")
 		memory_nodes
 		;;
 	tcg)
-		args+=(-accel tcg,thread=multi -cpu max,-erms)
+		args+=(-accel tcg,thread=multi -cpu "$processor")
 		memory_nodes
 		;;
 	esac

@@ -27,15 +27,17 @@ find_kver() {
 }
 
 # Sets kver, kernel (a directory of the cache), kernel_image for QEMU, headers,
-# kernel_make, which is what a build of the driver is to say to these, and the
-# directories where the driver and the tests' modules are built.
+# kernel_root, which is where these are if not on this machine, kernel_make, which is
+# what a build of the driver is to say to them, and the directories where the driver
+# and the tests' modules are built.
 ensure_kernel() {
-	kernel_make=()
+	kernel_make=() kernel_root=
 	driver_build=$build/driver-
-	case $opt_kernel.$opt_debug in
-	*.yes) ensure_debug && driver_build+=debug- ;;
-	6.1.no) ensure_debian_kernel ;;
-	7.2.no) ensure_uml ;;
+	case $opt_kernel.$opt_debug.$opt_sva in
+	*.yes.no) ensure_debug && driver_build+=debug- ;;
+	6.1.no.no) ensure_debian_kernel ;;
+	6.1.no.yes) ensure_sva ;;
+	7.2.no.no) ensure_uml ;;
 	esac
 	driver_build+=$kver
 	[ "$opt_measure" = no ] || driver_build+=-measure kernel_make+=(OMX_MEASURE=1)
@@ -100,8 +102,11 @@ make_initramfs() {
 	chmod 755 "$root/init"
 	: >"$root/modules/order"
 	boot_module_files | while read -r file; do
-		cp "$file" "$root/modules/"
-		basename "$file" >>"$root/modules/order"
+		case $file in
+		*.xz) xz -dc "$file" >"$root/modules/$(basename "$file" .xz)" ;;
+		*) cp "$file" "$root/modules/" ;;
+		esac
+		basename "$file" .xz >>"$root/modules/order"
 	done
 	frequent_files >"$root/frequent"
 	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$root.cpio"

@@ -9,7 +9,7 @@ default_debug=no
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug opt_measure=no opt_iommu=no
+	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -20,6 +20,7 @@ take_option() {
 	--virtual-time) opt_virtual_time=yes ;;
 	--no-module) opt_module=no ;;
 	--iommu) opt_iommu=yes ;;
+	--sva) opt_iommu=yes opt_sva=yes ;;
 	--debug) opt_debug=yes ;;
 	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
@@ -64,6 +65,7 @@ check_options() {
 	[ "$opt_machines" = no ] || opt_nodes=2 opt_nic=${opt_nic:-e1000e}
 	choose_nic
 	[ "$opt_kernel" = 6.1 ] || check_uml_options
+	[ "$opt_sva$opt_debug" != yesyes ] || usage_error "--debug is a 6.1 kernel, which has no --sva"
 	[ "$opt_debug" = no ] || grace=$debug_grace
 }
 
@@ -85,7 +87,7 @@ choose_nic() {
 check_uml_options() {
 	[ "$opt_debug" = no ] || usage_error "--debug is a 6.1 kernel"
 	[ "$opt_iommu" = no ] ||
-		usage_error "--kernel $opt_kernel is user-mode Linux, which has no --iommu"
+		usage_error "--kernel $opt_kernel is user-mode Linux, which has no --iommu and no --sva"
 	[ -z "$opt_nic" ] ||
 		usage_error "--kernel $opt_kernel is user-mode Linux, which has no emulated NIC for --machines or --nic"
 	[ "$opt_virtual_time" = no ] ||

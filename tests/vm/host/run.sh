@@ -29,6 +29,10 @@ leak, or a guest that did not come up.
                       them join the two nodes of one guest instead of veth
   --iommu             an IOMMU that the kernel uses, and the copy engine of
                       tests/engine behind it
+  --sva               the same, but the engine reads the page tables of processes
+                      and asks for absent pages; with the QEMU and the stock
+                      kernel (7.x) of Debian's development release, fetched at
+                      first
   --virtual-time      one instruction is one nanosecond: repeatable figures
   --memory SIZE       of a guest, in M or G (2G)
   --timeout S         for the script (600)

@@ -21,6 +21,8 @@ refused '--memory is' run --memory x true
 refused '--memory is' run --memory 2048 true
 refused '--mtu is' run --mtu x true
 refused 'has no --iommu' run --kernel 7.2 --iommu true
+refused 'has no --iommu and no --sva' run --kernel 7.2 --sva true
+refused 'has no --sva' run --debug --sva true
 refused '--all and --debug' check --all --debug memory
 refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing
