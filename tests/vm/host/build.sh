@@ -97,7 +97,7 @@ build_driver() {
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
 	local module modules=(memory/engine memory/page_lock iommu/driver)
-	[ "$opt_sva" = no ] || modules=(iommu/driver)
+	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	copy_sources "$top/tests/engine" "$build/engine"
 	for module in "${modules[@]}"; do
