@@ -266,6 +266,20 @@ static int act_abort(struct engine *engine)
 	return copy(c, 1, 2, 3);
 }
 
+/* A drain ends at once until then. */
+static bool await_hang(struct channel *c)
+{
+	int tries;
+
+	for (tries = 0; tries < 5000; tries++) {
+		channel_set(c, ENGINE_COMMAND, ENGINE_COMMAND_DRAIN);
+		if (channel_get(c, ENGINE_STATUS) & ENGINE_STATUS_DRAINING)
+			return true;
+		usleep_range(1000, 2000);
+	}
+	return false;
+}
+
 /* Neither drain nor abort nor the channel's own switch help, and the others go on. */
 static int act_hang(struct engine *engine)
 {
@@ -277,7 +291,7 @@ static int act_hang(struct engine *engine)
 	first = copy_start(c, 0, 0, 100);
 	second = copy_start(c, 0, 0, 200);
 	REQUIRE(c, channel_await(c, first) == ENGINE_STATUS_SUCCESS);
-	channel_set(c, ENGINE_COMMAND, ENGINE_COMMAND_DRAIN);
+	REQUIRE(c, await_hang(c));
 	channel_set(c, ENGINE_COMMAND, ENGINE_COMMAND_ABORT);
 	channel_set(c, ENGINE_ENABLE, 0);
 	msleep(20);
