@@ -17,7 +17,7 @@
 #include <net/net_namespace.h>
 
 #include "device/chardev.h"
-#include "dma/dma.h"
+#include "engine/engine.h"
 #include "endpoint/account.h"
 #include "endpoint/group.h"
 #include "memory/lru.h"
@@ -109,7 +109,7 @@ static int __init omx_init(void)
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
-	omx_dma_init();
+	omx_dmaengine_init();
 	omx_gso_init();
 	error = omx_boards_init();
 	if (error)
@@ -130,7 +130,7 @@ exit_boards:
 	omx_boards_exit();
 exit_gso:
 	omx_gso_exit();
-	omx_dma_exit();
+	omx_dmaengine_exit();
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
@@ -150,7 +150,7 @@ static void __exit omx_exit(void)
 	omx_boards_exit();
 	omx_gso_exit();
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */
-	omx_dma_exit();
+	omx_dmaengine_exit();
 	omx_space_exit();
 	omx_lru_exit();
 	omx_account_exit();

@@ -14,7 +14,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "dma/dma_copies.h"
+#include "engine/copies.h"
 #include "memory/access.h"
 #include "memory/cursor.h"
 
@@ -104,10 +104,10 @@ static int access_fill_page(const struct omx_cursor *cursor,
 
 /* By DMA, which may accept fewer bytes and then sets *length, or by the processor. */
 static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
-		       int from, u32 *length, struct omx_dma_copies *copies)
+		       int from, u32 *length, struct omx_copies *copies)
 {
 	if (unlikely(copies)) {
-		u32 taken = omx_dma_copies_start(copies, cursor, skb, from, *length);
+		u32 taken = omx_copies_start(copies, cursor, skb, from, *length);
 
 		if (taken) {
 			*length = taken;
@@ -118,7 +118,7 @@ static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
 }
 
 int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
-		    int skb_offset, u32 length, struct omx_dma_copies *copies)
+		    int skb_offset, u32 length, struct omx_copies *copies)
 {
 	int error = 0;
 	u32 n;

@@ -12,7 +12,7 @@
 
 struct iov_iter;
 struct omx_cursor;
-struct omx_dma_copies;
+struct omx_copies;
 struct sk_buff;
 
 /*
@@ -30,7 +30,7 @@ int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length)
  * it fails.
  */
 int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
-		    int skb_offset, u32 length, struct omx_dma_copies *copies);
+		    int skb_offset, u32 length, struct omx_copies *copies);
 /*
  * Copies between the region and memory of the current program, in the direction of the
  * iterator.  -EFAULT: the program's memory is not present.

@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "dma/dma.h"
+#include "engine/engine.h"
 #include "memory/extent.h"
 #include "memory/lru.h"
 #include "memory/pin_limit.h"
@@ -64,10 +64,7 @@ unsigned int omx_extent_forget(struct omx_extent *extent, unsigned int first,
 	unsigned int dropped = 0, stale = 0, i;
 
 	lockdep_assert_held(&extent->lock);
-	if (unlikely(extent->copy)) {
-		omx_dma_wait(extent->copy);
-		extent->copy = 0;
-	}
+	omx_engine_drain_extent(extent, first, last);
 	for (i = first; i <= last; i++) {
 		unsigned long entry = extent->entry[i];
 

@@ -12,7 +12,7 @@
 #include <linux/spinlock.h>
 
 #include "channel/sequence.h"
-#include "dma/dma.h"
+#include "engine/engine.h"
 #include "endpoint/table.h"
 #include "net/frame.h"
 #include "net/tx_page_pool.h"
@@ -310,7 +310,7 @@ static void lock_order_take_spinlocks(enum omx_lock_class class)
 	omx_spin_lock_init(&lock, class);
 	spin_lock(&lock);
 	if (class == OMX_LOCK_EXTENT)
-		omx_dma_wait(0);	/* takes dma.lock; there is only one */
+		omx_engines_take_locks();
 	lock_order_take_spinlocks(class + 1);
 	spin_unlock(&lock);
 }

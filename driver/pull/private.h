@@ -10,7 +10,7 @@
  *   pull_timer.c     requests again what was lost, and gives up on silence
  *   response.c       receives frames
  *   pull_page_in.c   brings pages that are absent, and parks frames meanwhile
- *   pull_dma.c       waits for DMA engines that copy the last frames
+ *   pull_copies.c       waits for DMA engines that copy the last frames
  *   local.c          copies from a sender on this host instead of requesting
  */
 #ifndef OMX_PULL_PRIVATE_H
@@ -23,7 +23,7 @@
 #include <linux/timekeeping.h>
 #include <linux/timer.h>
 
-#include "dma/dma_copies.h"
+#include "engine/copies.h"
 #include "endpoint/endpoint.h"
 #include "memory/cursor.h"
 #include "memory/region.h"
@@ -116,7 +116,7 @@ struct omx_pull {
 	struct omx_pull_paging paging;
 	struct omx_local_copy local;
 
-	struct omx_dma_copies copies;	/* of whoever concludes the pull once it is DONE */
+	struct omx_copies copies;	/* of whoever concludes the pull once it is DONE */
 #ifdef OMX_DMA
 	bool settling;			/* settle is queued or runs */
 	struct omx_pager_work settle;
@@ -250,19 +250,19 @@ void omx_pull_drop_parked(struct omx_pull *pull);
 /* Process context. */
 void omx_pull_page_in(struct omx_pager_work *work);
 
-/* ---- pull_dma.c ---- */
+/* ---- pull_copies.c ---- */
 #ifdef OMX_DMA
-void omx_pull_dma_init(struct omx_pull *pull);
+void omx_pull_copies_init(struct omx_pull *pull);
 /*
  * Both with pull->lock held, when the last frame is there: waits a moment for
  * the engine (true: everything has been copied), or queues work that waits longer.
  */
-bool omx_pull_poll_dma(struct omx_pull *pull);
-void omx_pull_want_dma(struct omx_pull *pull);
+bool omx_pull_poll_copies(struct omx_pull *pull);
+void omx_pull_want_copies(struct omx_pull *pull);
 #else
-static inline void omx_pull_dma_init(struct omx_pull *pull) { }
-static inline bool omx_pull_poll_dma(struct omx_pull *pull) { return true; }
-static inline void omx_pull_want_dma(struct omx_pull *pull) { }
+static inline void omx_pull_copies_init(struct omx_pull *pull) { }
+static inline bool omx_pull_poll_copies(struct omx_pull *pull) { return true; }
+static inline void omx_pull_want_copies(struct omx_pull *pull) { }
 #endif
 
 /* ---- local.c, process context, no lock held ---- */

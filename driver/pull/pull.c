@@ -129,8 +129,8 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 	u64 length = status == OMX_STATUS_OK ? pull->length : 0;
 	struct omx_endpoint *ep = pull->ep;
 
-	if (!omx_dma_copies_is_empty(&pull->copies))
-		omx_dma_copies_abandon(&pull->copies);
+	if (!omx_copies_is_empty(&pull->copies))
+		omx_copies_abandon(&pull->copies);
 	pull_leave(pull);
 	trace_omx_pull_done(pull->ch, pull->message, status, length);
 	if (unlikely(pull->put_window))

@@ -269,7 +269,7 @@ static void pull_receive_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	lockdep_assert_held(&pull->lock);
 	if (skb_queue_empty(&pull->paging.parked))
 		return;
-	omx_dma_copies_wait(&pull->copies);		/* part of a frame may be in place */
+	omx_copies_wait(&pull->copies);		/* part of a frame may be in place */
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->paging.parked, &parked);
 	pull->paging.resuming = true;

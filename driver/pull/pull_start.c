@@ -50,7 +50,7 @@ static struct omx_pull *pull_alloc(struct omx_channel *ch, u32 message, gfp_t gf
 	omx_spin_lock_init(&pull->lock, OMX_LOCK_PULL);
 	refcount_set(&pull->ref, 1);
 	omx_pull_paging_init(pull);
-	omx_pull_dma_init(pull);
+	omx_pull_copies_init(pull);
 	timer_setup(&pull->timer, omx_pull_timer, 0);
 	pull->notify = pull_make_notify(pull, gfp);
 	if (!pull->notify) {
@@ -97,7 +97,7 @@ static void pull_from_peer(struct omx_pull *pull, bool pin)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	omx_dma_copies_decide(&pull->copies, pull->length);
+	omx_copies_decide(&pull->copies, pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);

@@ -58,7 +58,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 	pull->yielded = 0;
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
-	omx_dma_copies_wait(&pull->copies);		/* the same bytes come again */
+	omx_copies_wait(&pull->copies);		/* the same bytes come again */
 	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
 	omx_pull_request_more(pull, omx_pull_now_us(), out);
 }

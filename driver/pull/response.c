@@ -110,11 +110,11 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 }
 
 /* With which a DMA engine copies; NULL: the processor copies. */
-static struct omx_dma_copies *pull_dma_copies(struct omx_pull *pull)
+static struct omx_copies *pull_engine_copies(struct omx_pull *pull)
 {
-	if (!omx_dma_copies_wanted(&pull->copies))
+	if (!omx_copies_wanted(&pull->copies))
 		return NULL;
-	omx_dma_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
+	omx_copies_settle(&pull->copies, &pull->cursor);	/* lets frames go */
 	return &pull->copies;
 }
 
@@ -127,7 +127,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 			      int skb_offset, struct sk_buff_head *out)
 {
 	struct omx_board *board = pull->ep->board;
-	struct omx_dma_copies *copies = pull_dma_copies(pull);
+	struct omx_copies *copies = pull_engine_copies(pull);
 	u32 left = skb->len - skb_offset;
 	u32 length = min(left, pull->window.frame_length);
 	u32 frames = 1, bytes = length;
@@ -196,9 +196,9 @@ void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *ou
 	bool complete = pull->state == OMX_PULL_REQUESTING &&
 			omx_pull_window_done(&pull->window);
 
-	if (complete && !omx_dma_copies_is_empty(&pull->copies) &&
-	    !omx_pull_poll_dma(pull)) {
-		omx_pull_want_dma(pull);
+	if (complete && !omx_copies_is_empty(&pull->copies) &&
+	    !omx_pull_poll_copies(pull)) {
+		omx_pull_want_copies(pull);
 		complete = false;
 	}
 	if (complete)

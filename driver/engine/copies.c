@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The copies of one pull by a DMA engine.  The files in pull/ and memory/ call this
+ * The copies of one pull by an engine.  The files in pull/ and memory/ call this
  * with the pull's lock held, mostly in softirq.
  */
 #include <linux/mm.h>
@@ -8,25 +8,24 @@
 #include <linux/moduleparam.h>
 #include <linux/skbuff.h>
 
-#include "dma/dma_copies.h"
+#include "engine/copies.h"
 #include "memory/access.h"
 #include "memory/cursor.h"
 #include "net/board.h"
 
-#define LENGTH_MIN	1024	/* of a copy; starting one takes longer than copying less */
-
-static unsigned long dma_copy_min = 1 << 20;
-module_param_named(copy_offload_min, dma_copy_min, ulong, 0644);
+static unsigned long copy_offload_min = 1 << 20;
+module_param(copy_offload_min, ulong, 0644);
 MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
 
-void omx_dma_copies_decide(struct omx_dma_copies *copies, u64 length)
+void omx_copies_decide(struct omx_copies *copies, u64 length)
 {
-	copies->wanted = omx_dma_is_open() && length >= READ_ONCE(dma_copy_min);
+	if (omx_engine_is_open(&omx_dmaengine) && length >= READ_ONCE(copy_offload_min))
+		copies->engine = &omx_dmaengine;
 }
 
 /* Where these bytes of a frame lie.  Returns how many of them are contiguous. */
-static u32 dma_copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
-		     struct page **page, u32 *offset)
+static u32 copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
+			    struct page **page, u32 *offset)
 {
 	const struct skb_shared_info *info = skb_shinfo(skb);
 	u32 headlen = skb_headlen(skb), i;
@@ -49,23 +48,22 @@ static u32 dma_copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
 	return 0;
 }
 
-u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_cursor *cursor,
-			 struct sk_buff *skb, int skb_offset, u32 length)
+u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
+		     struct sk_buff *skb, int skb_offset, u32 length)
 {
 	struct omx_extent *extent = cursor->extent;
-	struct omx_dma_job job = {
+	struct omx_copy_job job = {
 		.skb = skb, .skb_offset = skb_offset,
-		.page = cursor->page, .offset = cursor->offset,
+		.page = cursor->page, .page_offset = cursor->page_offset,
+		.offset = cursor->offset, .extent = extent,
 	};
-	struct page *from;
-	u32 from_offset;
 	u64 number;
 
 	lockdep_assert_held(&extent->lock);
-	job.length = dma_copy_find_source(skb, skb_offset, length, &from, &from_offset);
-	if (job.length < LENGTH_MIN)
+	job.length = copy_find_source(skb, skb_offset, length, &job.from, &job.from_offset);
+	if (job.length < copies->engine->ops->shortest)
 		return 0;
-	number = omx_dma_start(&job, from, from_offset, cursor->page_offset, &copies->list);
+	number = omx_engine_start(copies->engine, &job, &copies->list);
 	if (!number) {
 		omx_count(copies->board, DMA_REFUSED);
 		return 0;
@@ -76,20 +74,19 @@ u32 omx_dma_copies_start(struct omx_dma_copies *copies, const struct omx_cursor 
 }
 
 /* The first of them, if its end is known. */
-static struct omx_dma_copy *first_done(struct omx_dma_copies *copies)
+static struct omx_copy *copies_first_done(struct omx_copies *copies)
 {
-	struct omx_dma_copy *copy = list_first_entry_or_null(&copies->list,
-							     struct omx_dma_copy, node);
+	struct omx_copy *copy = list_first_entry_or_null(&copies->list, struct omx_copy, node);
 
-	return copy && omx_dma_is_done(copy) ? copy : NULL;
+	return copy && omx_engine_is_done(copies->engine, copy) ? copy : NULL;
 }
 
-bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_cursor *cursor)
+bool omx_copies_settle(struct omx_copies *copies, struct omx_cursor *cursor)
 {
-	struct omx_dma_copy *copy;
+	struct omx_copy *copy;
 
-	while ((copy = first_done(copies))) {
-		const struct omx_dma_job *job = &copy->job;
+	while ((copy = copies_first_done(copies))) {
+		const struct omx_copy_job *job = &copy->job;
 
 		if (!copy->failed) {
 			omx_count(copies->board, DMA_COPIED);
@@ -99,14 +96,14 @@ bool omx_dma_copies_settle(struct omx_dma_copies *copies, struct omx_cursor *cur
 				break;
 			omx_count(copies->board, DMA_FAILED);
 		}
-		omx_dma_release(copy);
+		omx_engine_release(copies->engine, copy);
 	}
 	return list_empty(&copies->list);
 }
 
-bool omx_dma_copies_lack_page(struct omx_dma_copies *copies, u64 *offset, u64 *length)
+bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length)
 {
-	const struct omx_dma_copy *copy = first_done(copies);
+	const struct omx_copy *copy = copies_first_done(copies);
 
 	if (!copy)
 		return false;
@@ -115,8 +112,8 @@ bool omx_dma_copies_lack_page(struct omx_dma_copies *copies, u64 *offset, u64 *l
 	return true;
 }
 
-void omx_dma_copies_abandon(struct omx_dma_copies *copies)
+void omx_copies_abandon(struct omx_copies *copies)
 {
-	omx_dma_copies_wait(copies);
-	omx_dma_release_all(&copies->list);
+	omx_copies_wait(copies);
+	omx_engine_release_all(copies->engine, &copies->list);
 }

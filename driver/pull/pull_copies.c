@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a pull whose frames a DMA engine copies.  When the last frame has
+ * The end of a pull whose frames an engine copies.  When the last frame has
  * arrived, whoever received it polls for a moment; then work of the pull's own,
  * in a thread of the pager, waits for the engine.
  */
@@ -14,12 +14,12 @@
 #define STEP_US		50
 #define STEPS_MAX	10000	/* no working engine needs so many */
 
-bool omx_pull_poll_dma(struct omx_pull *pull)
+bool omx_pull_poll_copies(struct omx_pull *pull)
 {
 	u64 until = ktime_get_mono_fast_ns() + POLL_NS;
 
 	lockdep_assert_held(&pull->lock);
-	while (!omx_dma_copies_settle(&pull->copies, &pull->cursor)) {
+	while (!omx_copies_settle(&pull->copies, &pull->cursor)) {
 		if (ktime_get_mono_fast_ns() > until)
 			return false;
 		cpu_relax();
@@ -27,7 +27,7 @@ bool omx_pull_poll_dma(struct omx_pull *pull)
 	return true;
 }
 
-void omx_pull_want_dma(struct omx_pull *pull)
+void omx_pull_want_copies(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
 	if (pull->settling)
@@ -49,9 +49,9 @@ static bool pull_settle_copies(struct omx_pull *pull, u64 *offset, u64 *length)
 	local_bh_disable();
 	spin_lock(&pull->lock);
 	again = pull->state == OMX_PULL_REQUESTING &&
-		!omx_dma_copies_settle(&pull->copies, &pull->cursor);
+		!omx_copies_settle(&pull->copies, &pull->cursor);
 	if (again) {
-		omx_dma_copies_lack_page(&pull->copies, offset, length);
+		omx_copies_lack_page(&pull->copies, offset, length);
 		spin_unlock(&pull->lock);
 	} else {
 		pull->settling = false;
@@ -84,15 +84,15 @@ static void pull_settle(struct omx_pager_work *work)
 			pull_settle_page_in(pull, offset, length);
 			steps = 0;
 		} else if (++steps == STEPS_MAX) {
-			omx_dma_give_up();
+			omx_engine_give_up(pull->copies.engine);
 		}
 		usleep_range(STEP_US, 2 * STEP_US);
 	}
 	omx_pull_put(pull);
 }
 
-void omx_pull_dma_init(struct omx_pull *pull)
+void omx_pull_copies_init(struct omx_pull *pull)
 {
-	omx_dma_copies_init(&pull->copies, pull->ep->board);
+	omx_copies_init(&pull->copies, pull->ep->board);
 	omx_pager_work_init(&pull->settle, pull_settle);
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bytes of long messages on their way from frames into pages by an engine
+ * (engine.h).  The processor copies what the engine does not take.  Pulls call
+ * this under their lock, as does the copy into a region (memory/).
+ *
+ * The memory must not change before copies have landed: an invalidation waits
+ * for that, and so does whoever ends a pull early.  A message is complete when
+ * all its copies have been reported, too.
+ */
+#ifndef OMX_COPIES_H
+#define OMX_COPIES_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "engine/engine.h"
+
+struct omx_board;
+struct omx_cursor;
+struct sk_buff;
+
+/* Of one pull, under its lock. */
+struct omx_copies {
+#ifdef OMX_DMA
+	struct omx_engine *engine;	/* NULL: the processor copies */
+	struct omx_board *board;	/* counters */
+	struct list_head list;		/* not known to be right yet, in order */
+	u64 last;			/* number of the last one ever */
+#endif
+};
+
+#ifdef OMX_DMA
+
+static inline void omx_copies_init(struct omx_copies *copies, struct omx_board *board)
+{
+	copies->board = board;
+	INIT_LIST_HEAD(&copies->list);
+}
+
+/* The message has this length: which engine is to copy it? */
+void omx_copies_decide(struct omx_copies *copies, u64 length);
+
+static inline bool omx_copies_wanted(const struct omx_copies *copies)
+{
+	return unlikely(copies->engine);
+}
+
+static inline bool omx_copies_is_empty(const struct omx_copies *copies)
+{
+	return likely(list_empty(&copies->list));
+}
+
+/* ---- BH off ---- */
+/*
+ * Has the engine copy from the frame to where the cursor stands, under the
+ * extent's lock.  Returns how many of the length bytes it took, 0: none.
+ */
+u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
+			 struct sk_buff *skb, int skb_offset, u32 length);
+/*
+ * Releases the copies that are done, and copies again what went wrong, except
+ * where the page is absent by now.  True: none is left.
+ */
+bool omx_copies_settle(struct omx_copies *copies, struct omx_cursor *cursor);
+/* Is one left because of its page?  Then which bytes of the region it is. */
+bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length);
+/* All have landed when it returns. */
+static inline void omx_copies_wait(const struct omx_copies *copies)
+{
+	if (!omx_copies_is_empty(copies))
+		omx_engine_wait(copies->engine, copies->last);
+}
+
+/* The message has failed: nothing is written any more when it returns. */
+void omx_copies_abandon(struct omx_copies *copies);
+
+#else
+
+static inline void omx_copies_init(struct omx_copies *copies, struct omx_board *board)
+{
+}
+
+static inline void omx_copies_decide(struct omx_copies *copies, u64 length)
+{
+}
+
+static inline bool omx_copies_wanted(const struct omx_copies *copies)
+{
+	return false;
+}
+
+static inline bool omx_copies_is_empty(const struct omx_copies *copies)
+{
+	return true;
+}
+
+static inline u32 omx_copies_start(struct omx_copies *copies,
+				       const struct omx_cursor *cursor,
+				       struct sk_buff *skb, int skb_offset, u32 length)
+{
+	return 0;
+}
+
+static inline bool omx_copies_settle(struct omx_copies *copies,
+					 struct omx_cursor *cursor)
+{
+	return true;
+}
+
+static inline void omx_copies_wait(const struct omx_copies *copies) { }
+static inline void omx_copies_abandon(struct omx_copies *copies) { }
+
+#endif
+#endif

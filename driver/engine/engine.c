@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a copy, whatever kind of engine does it: it is started in softirq,
+ * lands, is reported, and is released by its pull.  Invalidations wait for copies in
+ * any context.  The kinds open and close their engines in process context.
+ */
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "engine/engine.h"
+#include "memory/extent.h"
+
+#define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
+#define SPIN_TOTAL_US	1000000	/* however they land */
+#define PATIENCE_MS	1000	/* with all that is under way; no working engine needs it */
+
+/* ---- the end of a copy ---- */
+
+static bool copy_is_done(const struct omx_copy *copy)
+{
+	/* Pairs with whoever reports: the copy may be used again. */
+	return copy->landed && smp_load_acquire(&copy->reported);
+}
+
+void omx_engine_land(struct omx_engine *engine, struct omx_copy *copy)
+{
+	lockdep_assert_held(&engine->lock);
+	list_del(&copy->in_flight);
+	engine->ops->release(copy);
+	copy->landed = true;
+	engine->landed++;
+}
+
+static void engine_complete(struct omx_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	/* A stopped one may write still; whoever closes it waits for that. */
+	if (!engine->stopped)
+		engine->ops->complete(engine);
+}
+
+/* What nobody asks for any more. */
+static void engine_sweep_orphans(struct omx_engine *engine)
+{
+	struct omx_copy *copy, *next;
+
+	lockdep_assert_held(&engine->lock);
+	list_for_each_entry_safe(copy, next, &engine->orphans, node) {
+		if (copy->landed) {
+			consume_skb(copy->job.skb);
+			copy->job.skb = NULL;
+		}
+		if (copy_is_done(copy))
+			list_move(&copy->node, &engine->unused);
+	}
+}
+
+void omx_engine_give_up(struct omx_engine *engine)
+{
+	spin_lock_bh(&engine->lock);
+	if (engine->copy && !engine->stopped) {
+		engine->open = false;
+		engine->stopped = true;
+		engine->ops->stop(engine);
+		schedule_work(&engine->closing);
+	}
+	spin_unlock_bh(&engine->lock);
+}
+
+/* How many have landed; U64_MAX: no more will. */
+static u64 engine_landed(struct omx_engine *engine)
+{
+	u64 landed;
+
+	spin_lock_bh(&engine->lock);
+	engine_complete(engine);
+	landed = engine->stopped ? U64_MAX : engine->landed;
+	spin_unlock_bh(&engine->lock);
+	return landed;
+}
+
+void omx_engine_wait(struct omx_engine *engine, u64 number)
+{
+	u64 last = 0, now;
+	unsigned int us = 0, total = 0;
+
+	/* Not by the clock: it goes on while a virtual machine does not. */
+	while ((now = engine_landed(engine)) < number) {
+		if (now != last)
+			us = 0;
+		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
+			return omx_engine_give_up(engine);
+		last = now;
+		udelay(1);
+	}
+}
+
+void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
+			     unsigned int last)
+{
+	lockdep_assert_held(&extent->lock);
+	if (unlikely(extent->copy)) {
+		omx_engine_wait(&omx_dmaengine, extent->copy);
+		extent->copy = 0;
+	}
+}
+
+/* ---- its beginning ---- */
+
+static struct omx_copy *engine_unused(struct omx_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	if (!engine->open)
+		return NULL;
+	if (list_empty(&engine->unused))
+		engine_sweep_orphans(engine);
+	return list_first_entry_or_null(&engine->unused, struct omx_copy, node);
+}
+
+static bool copy_start(struct omx_engine *engine, struct omx_copy *copy)
+{
+	lockdep_assert_held(&engine->lock);
+	copy->failed = copy->landed = copy->reported = false;
+	if (!engine->ops->submit(copy))
+		return false;
+	skb_get(copy->job.skb);
+	copy->number = ++engine->started;
+	list_add_tail(&copy->in_flight, &engine->flying);
+	return true;
+}
+
+u64 omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
+		     struct list_head *list)
+{
+	struct omx_copy *copy;
+	u64 number = 0;
+
+	spin_lock(&engine->lock);
+	copy = engine_unused(engine);
+	if (copy) {
+		copy->job = *job;
+		if (copy_start(engine, copy)) {
+			list_move_tail(&copy->node, list);
+			number = copy->number;
+		}
+	}
+	spin_unlock(&engine->lock);
+	return number;
+}
+
+/* ---- who asks ---- */
+
+bool omx_engine_is_done(struct omx_engine *engine, const struct omx_copy *copy)
+{
+	bool done;
+
+	spin_lock(&engine->lock);
+	engine_complete(engine);
+	done = copy_is_done(copy);
+	spin_unlock(&engine->lock);
+	return done;
+}
+
+void omx_engine_release(struct omx_engine *engine, struct omx_copy *copy)
+{
+	struct sk_buff *skb = copy->job.skb;
+
+	spin_lock(&engine->lock);
+	copy->job.skb = NULL;
+	list_move(&copy->node, &engine->unused);
+	spin_unlock(&engine->lock);
+	consume_skb(skb);
+}
+
+void omx_engine_release_all(struct omx_engine *engine, struct list_head *list)
+{
+	spin_lock_bh(&engine->lock);
+	list_splice_tail_init(list, &engine->orphans);
+	engine_sweep_orphans(engine);
+	spin_unlock_bh(&engine->lock);
+}
+
+/* ---- opening and closing ---- */
+
+/* They stay until the module is unloaded: pulls may still have some. */
+static int engine_make_copies(struct omx_engine *engine)
+{
+	struct omx_copy *copy;
+	int i;
+
+	if (engine->copy)
+		return 0;
+	copy = kvcalloc(OMX_COPIES_MAX, sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	spin_lock_bh(&engine->lock);
+	for (i = 0; i < OMX_COPIES_MAX; i++)
+		list_add_tail(&copy[i].node, &engine->unused);
+	engine->copy = copy;
+	spin_unlock_bh(&engine->lock);
+	return 0;
+}
+
+int omx_engine_open(struct omx_engine *engine)
+{
+	int error = engine_make_copies(engine);
+
+	if (error)
+		return error;
+	spin_lock_bh(&engine->lock);
+	engine->stopped = false;
+	engine->open = true;
+	spin_unlock_bh(&engine->lock);
+	return 0;
+}
+
+void omx_engine_retire(struct omx_engine *engine)
+{
+	unsigned int ms;
+
+	spin_lock_bh(&engine->lock);
+	engine->open = false;
+	spin_unlock_bh(&engine->lock);
+	for (ms = 0; ms < PATIENCE_MS && engine_landed(engine) < engine->started; ms++)
+		fsleep(1000);
+	spin_lock_bh(&engine->lock);
+	engine->stopped = true;
+	spin_unlock_bh(&engine->lock);
+}
+
+void omx_engine_end_all(struct omx_engine *engine)
+{
+	struct omx_copy *copy, *next;
+	int i;
+
+	spin_lock_bh(&engine->lock);
+	list_for_each_entry_safe(copy, next, &engine->flying, in_flight)
+		omx_engine_land(engine, copy);
+	for (i = 0; i < OMX_COPIES_MAX; i++) {
+		copy = &engine->copy[i];
+		copy->failed |= !copy->reported;
+		copy->reported = true;
+	}
+	engine_sweep_orphans(engine);
+	spin_unlock_bh(&engine->lock);
+}
