@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		7
+#define OMX_ABI_VERSION		8
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -147,6 +147,15 @@ struct omx_ioc_peer {
 	char	name[OMX_NAME_LEN];
 };
 
+/*
+ * The copy engine for memory mode OMX_DEVICE.  If there is a reason why it cannot be
+ * used, the processor copies.  ABI 8.
+ */
+struct omx_ioc_engine {
+	char	device[32];		/* empty: there is none */
+	char	reason[96];		/* empty: it is used */
+};
+
 /* ---- endpoints ----------------------------------------------------------- */
 
 struct omx_ioc_open {
@@ -258,7 +267,7 @@ struct omx_ioc_pull {
 	__u64	cookie;
 	__u64	address;		/* only of the implicit region, else 0 */
 	__u32	channel;
-	__u32	region;			/* ours, or OMX_REGION_IMPLICIT */
+	__u32	region;			/* ours, OMX_REGION_IMPLICIT, or OMX_REGION_DEVICE */
 	__u32	remote_message;		/* from the event */
 	__u32	timeout_ms;		/* without progress; 0: the endpoint's */
 	__u32	status;			/* only with length 0: why nothing is pulled */
@@ -276,11 +285,14 @@ enum omx_memory {
 	OMX_OVERLAP,		/* pinned while the first frames travel */
 	OMX_PIN,		/* pinned before the first frame leaves */
 	OMX_PERMANENT,		/* pinned by REGION_CREATE */
+	OMX_DEVICE,		/* as OMX_UNPINNED, but a copy engine stores what arrives; ABI 8 */
 	OMX_MEMORY_MODES
 };
 
 /* All of the program's memory: undeclared, unpinned. */
 #define OMX_REGION_IMPLICIT	0xffffffffu
+/* The same in mode OMX_DEVICE, for PULL only; ABI 8. */
+#define OMX_REGION_DEVICE	0xfffffffeu
 
 struct omx_ioc_region {
 	struct omx_buffer buffer;
@@ -382,6 +394,7 @@ struct omx_ioc_pager {
 /* Need CAP_NET_ADMIN.  Adds or renames a static peer; removes by MAC, 0: all peers. */
 #define OMX_IOC_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0a, struct omx_ioc_peer)
 #define OMX_IOC_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0b, struct omx_ioc_peer)
+#define OMX_IOC_ENGINE		_IOR(OMX_IOC_MAGIC, 0x0c, struct omx_ioc_engine)
 
 #define OMX_IOC_OPEN		_IOWR(OMX_IOC_MAGIC, 0x20, struct omx_ioc_open)
 #define OMX_IOC_CONNECT		_IOW(OMX_IOC_MAGIC, 0x21, struct omx_ioc_connect)

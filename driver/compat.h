@@ -7,6 +7,7 @@
 #define OMX_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/iommu.h>
 #include <linux/local_lock.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -131,6 +132,31 @@ static inline struct mem_cgroup *omx_mem_cgroup_from_sk(const struct sock *sk)
 #else
 #define omx_mem_cgroup_from_sk	mem_cgroup_from_sk
 #endif
+#endif
+
+/* 6.3 has one function for both kinds of allocations, 6.11 asks for the device. */
+#ifdef CONFIG_IOMMU_API
+static inline int omx_iommu_map(struct iommu_domain *domain, unsigned long address,
+				phys_addr_t phys, size_t size, int access, gfp_t gfp)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	return (gfpflags_allow_blocking(gfp) ? iommu_map : iommu_map_atomic)
+		(domain, address, phys, size, access);
+#else
+	return iommu_map(domain, address, phys, size, access, gfp);
+#endif
+}
+
+static inline struct iommu_domain *omx_iommu_domain_alloc(struct device *dev)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+	return iommu_domain_alloc(dev->bus);
+#else
+	struct iommu_domain *domain = iommu_paging_domain_alloc(dev);
+
+	return IS_ERR(domain) ? NULL : domain;
+#endif
+}
 #endif
 
 /* cond_resched_rcu(), which 7.2 has no more. */

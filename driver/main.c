@@ -18,6 +18,7 @@
 
 #include "device/chardev.h"
 #include "engine/engine.h"
+#include "engine/function.h"
 #include "endpoint/account.h"
 #include "endpoint/group.h"
 #include "memory/lru.h"
@@ -110,6 +111,7 @@ static int __init omx_init(void)
 	if (error)
 		goto exit_space;
 	omx_dmaengine_init();
+	omx_function_init();
 	omx_gso_init();
 	error = omx_boards_init();
 	if (error)
@@ -130,6 +132,7 @@ exit_boards:
 	omx_boards_exit();
 exit_gso:
 	omx_gso_exit();
+	omx_function_exit();
 	omx_dmaengine_exit();
 	omx_lru_exit();
 exit_space:
@@ -150,6 +153,7 @@ static void __exit omx_exit(void)
 	omx_boards_exit();
 	omx_gso_exit();
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */
+	omx_function_exit();
 	omx_dmaengine_exit();
 	omx_space_exit();
 	omx_lru_exit();

@@ -215,6 +215,7 @@ static const struct handler handlers[] = {
 	SERVE(OMX_IOC_PAGER,		ioctl_pager),
 	SERVE(OMX_IOC_PAGE_IN,		ioctl_page_in),
 	QUERY(OMX_IOC_INFO,		omx_query_info),
+	QUERY(OMX_IOC_ENGINE,		omx_query_engine),
 	QUERY(OMX_IOC_BOARD,		omx_query_board),
 	QUERY(OMX_IOC_BOARD_NAME,	omx_query_board_name),
 	QUERY(OMX_IOC_ENDPOINT_INFO,	omx_query_endpoint_info),

@@ -11,6 +11,7 @@
 struct net;
 
 int omx_query_info(struct net *net, void __user *arg);
+int omx_query_engine(struct net *net, void __user *arg);
 int omx_query_board(struct net *net, void __user *arg);
 int omx_query_board_name(struct net *net, void __user *arg);
 int omx_query_endpoint_info(struct net *net, void __user *arg);

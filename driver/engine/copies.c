@@ -9,18 +9,29 @@
 #include <linux/skbuff.h>
 
 #include "engine/copies.h"
+#include "engine/domain_engine.h"
 #include "memory/access.h"
 #include "memory/cursor.h"
+#include "memory/region.h"
 #include "net/board.h"
+
+#define TRIES_MAX	3	/* of an engine whose pages vanish again and again */
 
 static unsigned long copy_offload_min = 1 << 20;
 module_param(copy_offload_min, ulong, 0644);
 MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offload applies (1 MiB)");
 
-void omx_copies_decide(struct omx_copies *copies, u64 length)
+void omx_copies_decide(struct omx_copies *copies, const struct omx_region *region, u64 length)
 {
-	if (omx_engine_is_open(&omx_dmaengine) && length >= READ_ONCE(copy_offload_min))
+	if (region->mode == OMX_DEVICE && omx_domain_engine_is_for(region->space))
+		copies->engine = &omx_domain_engine;
+	else if (omx_engine_is_open(&omx_dmaengine) && length >= READ_ONCE(copy_offload_min))
 		copies->engine = &omx_dmaengine;
+}
+
+static void copies_count(const struct omx_copies *copies, enum omx_counter counter)
+{
+	this_cpu_inc(copies->board->counters->value[counter]);
 }
 
 /* Where these bytes of a frame lie.  Returns how many of them are contiguous. */
@@ -55,21 +66,19 @@ u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
 	struct omx_copy_job job = {
 		.skb = skb, .skb_offset = skb_offset,
 		.page = cursor->page, .page_offset = cursor->page_offset,
-		.offset = cursor->offset, .extent = extent,
+		.offset = cursor->offset, .address = omx_cursor_here(cursor),
+		.extent = extent, .tries = copies->tries,
 	};
-	u64 number;
 
 	lockdep_assert_held(&extent->lock);
+	length = min(length, copies->engine->ops->longest);
 	job.length = copy_find_source(skb, skb_offset, length, &job.from, &job.from_offset);
 	if (job.length < copies->engine->ops->shortest)
 		return 0;
-	number = omx_engine_start(copies->engine, &job, &copies->list);
-	if (!number) {
-		omx_count(copies->board, DMA_REFUSED);
+	if (!omx_engine_start(copies->engine, &job, &copies->list)) {
+		copies_count(copies, copies->engine->ops->refused);
 		return 0;
 	}
-	copies->last = number;
-	extent->copy = number;
 	return job.length;
 }
 
@@ -81,21 +90,36 @@ static struct omx_copy *copies_first_done(struct omx_copies *copies)
 	return copy && omx_engine_is_done(copies->engine, copy) ? copy : NULL;
 }
 
+/*
+ * By the engine if a page was gone and has come back; else by the processor, under the
+ * lock of the extent, which a page cannot leave meanwhile.  -EAGAIN: a page is absent.
+ */
+static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
+			 const struct omx_copy *copy)
+{
+	bool resume = copy->faulted && copy->job.tries < TRIES_MAX;
+	int error;
+
+	copies->tries = copy->job.tries + 1;
+	error = omx_region_fill(cursor, copy->job.offset, copy->job.skb, copy->job.skb_offset,
+				copy->job.length, resume ? copies : NULL);
+	copies->tries = 0;
+	if (!error && resume)
+		omx_count(copies->board, ENGINE_RESUMED);
+	else if (!error)
+		copies_count(copies, copies->engine->ops->repeated);
+	return error;
+}
+
 bool omx_copies_settle(struct omx_copies *copies, struct omx_cursor *cursor)
 {
 	struct omx_copy *copy;
 
 	while ((copy = copies_first_done(copies))) {
-		const struct omx_copy_job *job = &copy->job;
-
-		if (!copy->failed) {
-			omx_count(copies->board, DMA_COPIED);
-		} else {
-			if (omx_region_fill(cursor, job->offset, job->skb, job->skb_offset,
-					    job->length, NULL))
-				break;
-			omx_count(copies->board, DMA_FAILED);
-		}
+		if (!copy->failed)
+			copies_count(copies, copies->engine->ops->copied);
+		else if (copies_repeat(copies, cursor, copy))
+			break;
 		omx_engine_release(copies->engine, copy);
 	}
 	return list_empty(&copies->list);

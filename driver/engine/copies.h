@@ -18,6 +18,7 @@
 
 struct omx_board;
 struct omx_cursor;
+struct omx_region;
 struct sk_buff;
 
 /* Of one pull, under its lock. */
@@ -26,7 +27,7 @@ struct omx_copies {
 	struct omx_engine *engine;	/* NULL: the processor copies */
 	struct omx_board *board;	/* counters */
 	struct list_head list;		/* not known to be right yet, in order */
-	u64 last;			/* number of the last one ever */
+	unsigned int tries;		/* what is being started ended so often with a fault */
 #endif
 };
 
@@ -38,8 +39,8 @@ static inline void omx_copies_init(struct omx_copies *copies, struct omx_board *
 	INIT_LIST_HEAD(&copies->list);
 }
 
-/* The message has this length: which engine is to copy it? */
-void omx_copies_decide(struct omx_copies *copies, u64 length);
+/* A message of this length goes to the region: which engine is to copy it? */
+void omx_copies_decide(struct omx_copies *copies, const struct omx_region *region, u64 length);
 
 static inline bool omx_copies_wanted(const struct omx_copies *copies)
 {
@@ -66,10 +67,10 @@ bool omx_copies_settle(struct omx_copies *copies, struct omx_cursor *cursor);
 /* Is one left because of its page?  Then which bytes of the region it is. */
 bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length);
 /* All have landed when it returns. */
-static inline void omx_copies_wait(const struct omx_copies *copies)
+static inline void omx_copies_wait(struct omx_copies *copies)
 {
 	if (!omx_copies_is_empty(copies))
-		omx_engine_wait(copies->engine, copies->last);
+		omx_engine_wait_for(copies->engine, &copies->list);
 }
 
 /* The message has failed: nothing is written any more when it returns. */
@@ -81,7 +82,8 @@ static inline void omx_copies_init(struct omx_copies *copies, struct omx_board *
 {
 }
 
-static inline void omx_copies_decide(struct omx_copies *copies, u64 length)
+static inline void omx_copies_decide(struct omx_copies *copies,
+				     const struct omx_region *region, u64 length)
 {
 }
 
@@ -108,7 +110,7 @@ static inline bool omx_copies_settle(struct omx_copies *copies,
 	return true;
 }
 
-static inline void omx_copies_wait(const struct omx_copies *copies) { }
+static inline void omx_copies_wait(struct omx_copies *copies) { }
 static inline void omx_copies_abandon(struct omx_copies *copies) { }
 
 #endif

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "engine/engine.h"
+#include "memory/extent.h"
 
 static const struct omx_engine_ops dma_ops;
 static void dma_broken(struct work_struct *work);
@@ -121,6 +122,7 @@ static bool dma_submit(struct omx_copy *copy)
 		return false;
 	}
 	get_page(copy->job.page);
+	copy->job.extent->copy = copy->number;
 	dma_async_issue_pending(dma_chan);
 	return true;
 }
@@ -132,6 +134,11 @@ static void dma_stop(struct omx_engine *engine)
 
 static const struct omx_engine_ops dma_ops = {
 	.shortest	= 1024,
+	.longest	= U32_MAX,
+	.copies		= 256,
+	.copied		= OMX_COUNTER_DMA_COPIED,
+	.refused	= OMX_COUNTER_DMA_REFUSED,
+	.repeated	= OMX_COUNTER_DMA_FAILED,
 	.submit		= dma_submit,
 	.complete	= dma_complete,
 	.release	= dma_copy_release,

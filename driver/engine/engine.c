@@ -9,6 +9,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
+#include "engine/domain_engine.h"
 #include "engine/engine.h"
 #include "memory/extent.h"
 
@@ -69,25 +70,38 @@ void omx_engine_give_up(struct omx_engine *engine)
 	spin_unlock_bh(&engine->lock);
 }
 
-/* How many have landed; U64_MAX: no more will. */
-static u64 engine_landed(struct omx_engine *engine)
+static bool copies_have_landed(const struct list_head *list)
 {
-	u64 landed;
+	const struct omx_copy *copy;
+
+	list_for_each_entry(copy, list, node)
+		if (!copy->landed)
+			return false;
+	return true;
+}
+
+/* All up to the number, and all of the list unless that is NULL.  landed: so far. */
+static bool engine_has_landed(struct omx_engine *engine, u64 number,
+			      const struct list_head *list, u64 *landed)
+{
+	bool all;
 
 	spin_lock_bh(&engine->lock);
 	engine_complete(engine);
-	landed = engine->stopped ? U64_MAX : engine->landed;
+	*landed = engine->landed;
+	all = engine->stopped ||
+	      (engine->landed >= number && (!list || copies_have_landed(list)));
 	spin_unlock_bh(&engine->lock);
-	return landed;
+	return all;
 }
 
-void omx_engine_wait(struct omx_engine *engine, u64 number)
+static void engine_spin(struct omx_engine *engine, u64 number, const struct list_head *list)
 {
 	u64 last = 0, now;
 	unsigned int us = 0, total = 0;
 
 	/* Not by the clock: it goes on while a virtual machine does not. */
-	while ((now = engine_landed(engine)) < number) {
+	while (!engine_has_landed(engine, number, list, &now)) {
 		if (now != last)
 			us = 0;
 		if (++us == SPIN_MAX_US || ++total == SPIN_TOTAL_US)
@@ -95,6 +109,34 @@ void omx_engine_wait(struct omx_engine *engine, u64 number)
 		last = now;
 		udelay(1);
 	}
+}
+
+void omx_engine_wait(struct omx_engine *engine, u64 number)
+{
+	engine_spin(engine, number, NULL);
+}
+
+static void engine_recall(struct omx_engine *engine, struct list_head *list)
+{
+	spin_lock_bh(&engine->lock);
+	engine->ops->recall(engine, list);
+	spin_unlock_bh(&engine->lock);
+}
+
+void omx_engine_wait_for(struct omx_engine *engine, struct list_head *list)
+{
+	if (engine->ops->recall)
+		engine_recall(engine, list);
+	engine_spin(engine, 0, list);
+}
+
+void omx_engine_is_late(struct omx_engine *engine, struct list_head *list)
+{
+	/* They may have waited for the copies of others. */
+	if (engine->ops->recall)
+		engine_recall(engine, list);
+	else
+		omx_engine_give_up(engine);
 }
 
 void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
@@ -105,6 +147,8 @@ void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
 		omx_engine_wait(&omx_dmaengine, extent->copy);
 		extent->copy = 0;
 	}
+	if (unlikely(extent->mapped))
+		omx_domain_engine_invalidate(extent, first, last);
 }
 
 /* ---- its beginning ---- */
@@ -122,32 +166,32 @@ static struct omx_copy *engine_unused(struct omx_engine *engine)
 static bool copy_start(struct omx_engine *engine, struct omx_copy *copy)
 {
 	lockdep_assert_held(&engine->lock);
-	copy->failed = copy->landed = copy->reported = false;
+	copy->failed = copy->faulted = copy->landed = copy->reported = false;
+	copy->number = engine->started + 1;
 	if (!engine->ops->submit(copy))
 		return false;
 	skb_get(copy->job.skb);
-	copy->number = ++engine->started;
+	engine->started++;
 	list_add_tail(&copy->in_flight, &engine->flying);
 	return true;
 }
 
-u64 omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
-		     struct list_head *list)
+bool omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
+		      struct list_head *list)
 {
 	struct omx_copy *copy;
-	u64 number = 0;
+	bool started = false;
 
 	spin_lock(&engine->lock);
 	copy = engine_unused(engine);
 	if (copy) {
 		copy->job = *job;
-		if (copy_start(engine, copy)) {
+		started = copy_start(engine, copy);
+		if (started)
 			list_move_tail(&copy->node, list);
-			number = copy->number;
-		}
 	}
 	spin_unlock(&engine->lock);
-	return number;
+	return started;
 }
 
 /* ---- who asks ---- */
@@ -187,16 +231,16 @@ void omx_engine_release_all(struct omx_engine *engine, struct list_head *list)
 /* They stay until the module is unloaded: pulls may still have some. */
 static int engine_make_copies(struct omx_engine *engine)
 {
+	unsigned int count = engine->ops->copies, i;
 	struct omx_copy *copy;
-	int i;
 
 	if (engine->copy)
 		return 0;
-	copy = kvcalloc(OMX_COPIES_MAX, sizeof(*copy), GFP_KERNEL);
+	copy = kvcalloc(count, sizeof(*copy), GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;
 	spin_lock_bh(&engine->lock);
-	for (i = 0; i < OMX_COPIES_MAX; i++)
+	for (i = 0; i < count; i++)
 		list_add_tail(&copy[i].node, &engine->unused);
 	engine->copy = copy;
 	spin_unlock_bh(&engine->lock);
@@ -219,12 +263,16 @@ int omx_engine_open(struct omx_engine *engine)
 void omx_engine_retire(struct omx_engine *engine)
 {
 	unsigned int ms;
+	u64 landed;
 
 	spin_lock_bh(&engine->lock);
 	engine->open = false;
 	spin_unlock_bh(&engine->lock);
-	for (ms = 0; ms < PATIENCE_MS && engine_landed(engine) < engine->started; ms++)
+	for (ms = 0; ms < PATIENCE_MS; ms++) {
+		if (engine_has_landed(engine, engine->started, NULL, &landed))
+			break;
 		fsleep(1000);
+	}
 	spin_lock_bh(&engine->lock);
 	engine->stopped = true;
 	spin_unlock_bh(&engine->lock);
@@ -233,12 +281,12 @@ void omx_engine_retire(struct omx_engine *engine)
 void omx_engine_end_all(struct omx_engine *engine)
 {
 	struct omx_copy *copy, *next;
-	int i;
+	unsigned int i;
 
 	spin_lock_bh(&engine->lock);
 	list_for_each_entry_safe(copy, next, &engine->flying, in_flight)
 		omx_engine_land(engine, copy);
-	for (i = 0; i < OMX_COPIES_MAX; i++) {
+	for (i = 0; i < engine->ops->copies; i++) {
 		copy = &engine->copy[i];
 		copy->failed |= !copy->reported;
 		copy->reported = true;

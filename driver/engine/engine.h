@@ -5,6 +5,12 @@
  * them, in any context.  This interface is what all kinds of engines have in
  * common:
  *	dmaengine.c	a channel of the kernel's dmaengine, by physical address
+ *	domain_engine.c	a function of the PCI bus behind an IOMMU, by the addresses of
+ *			the program in an IOMMU domain of the driver's
+ * A third kind would be a function that walks the page tables of the program (SVA):
+ * it maps nothing, an invalidation need not wait for it, and a copy whose page fault
+ * the kernel refuses has `failed`, as has one that faults here.
+ *
  * Kernels without dmaengine build without engines (OMX_DMA=n).
  *
  * A copy has a number and holds a reference on its frame.  It has
@@ -20,7 +26,10 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "observe/counters.h"
+
 struct omx_copy;
+struct omx_domain;
 struct omx_engine;
 struct omx_extent;
 struct page;
@@ -36,7 +45,9 @@ struct omx_copy_job {
 	struct page *page;		/* the program's */
 	u32 page_offset;
 	u64 offset;			/* in the region */
-	struct omx_extent *extent;	/* has the page */
+	u64 address;			/* the program's, where it goes */
+	struct omx_extent *extent;	/* has the page; not used once the copy has started */
+	unsigned int tries;		/* of these bytes that ended with faults */
 };
 
 struct omx_copy {
@@ -45,28 +56,38 @@ struct omx_copy {
 	struct omx_copy_job job;
 	u64 number;
 	bool failed;
+	bool faulted;			/* failed because a page was gone: do the rest again */
+	u32 done;			/* bytes before the fault */
 	bool landed;
 	bool reported;			/* the engine does not know it any more */
 	struct {			/* for dmaengine.c */
 		s32 cookie;
 		dma_addr_t from, to;
 	} dma;
+	struct {			/* for domain_engine.c */
+		struct omx_domain *domain;
+		struct list_head node;	/* domain->queue, until it is on a ring */
+		u64 from;
+	} device;
 };
 
 /* Of one kind of engine.  engine->lock is held. */
 struct omx_engine_ops {
 	u32 shortest;			/* shorter pieces are copied faster by the processor */
+	u32 longest;
+	unsigned int copies;		/* under way at once */
+	enum omx_counter copied, refused, repeated;
 	/* Starts a copy.  BH off, extent->lock held.  False: it cannot take this one now. */
 	bool (*submit)(struct omx_copy *copy);
 	/* Calls omx_engine_land() for the copies that have landed since. */
 	void (*complete)(struct omx_engine *engine);
 	/* Undoes what submit() has prepared for a copy that has landed. */
 	void (*release)(struct omx_copy *copy);
+	/* Ends copies of the list that the engine has not begun; NULL: it begins all. */
+	void (*recall)(struct omx_engine *engine, struct list_head *list);
 	/* Stops as far as that is possible without sleeping; `closing` does the rest. */
 	void (*stop)(struct omx_engine *engine);
 };
-
-#define OMX_COPIES_MAX	256	/* of an engine, under way at once */
 
 struct omx_engine {
 	const struct omx_engine_ops *ops;
@@ -78,7 +99,7 @@ struct omx_engine {
 	struct list_head flying;	/* in the order in which they were started */
 	struct list_head orphans;	/* their pull has ended */
 	struct list_head unused;
-	struct omx_copy *copy;		/* OMX_COPIES_MAX of them, once it was open */
+	struct omx_copy *copy;		/* ops->copies of them, once it was open */
 };
 
 #define OMX_ENGINE_INIT(name, operations, close) {			\
@@ -93,6 +114,7 @@ struct omx_engine {
 #ifdef OMX_DMA
 
 extern struct omx_engine omx_dmaengine;
+extern struct omx_engine omx_domain_engine;	/* not in all builds */
 
 /* ---- process context, by the kind of the engine ---- */
 void omx_dmaengine_init(void);
@@ -116,10 +138,14 @@ static inline bool omx_engine_is_open(const struct omx_engine *engine)
 }
 
 /*
- * All copies with these numbers have landed when it returns, unless the engine is
+ * All copies up to this number have landed when it returns, unless the engine is
  * broken; spins.  Only of an engine whose copies land in order.
  */
 void omx_engine_wait(struct omx_engine *engine, u64 number);
+/* The same for the copies of a list, of any engine. */
+void omx_engine_wait_for(struct omx_engine *engine, struct list_head *list);
+/* No working engine needs so long for these copies. */
+void omx_engine_is_late(struct omx_engine *engine, struct list_head *list);
 /* The engine has been silent for too long: stops it and never uses it again. */
 void omx_engine_give_up(struct omx_engine *engine);
 /* extent->lock held: the engine writes no more to these pages when it returns. */
@@ -128,11 +154,11 @@ void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
 
 /* ---- BH off ---- */
 /*
- * Has the engine do a job, and adds the copy to the list.  Returns its number, 0: it
- * has no room, or cannot do this one.
+ * Has the engine do a job, and adds the copy to the list.  Must hold the extent's lock.
+ * False: it has no room, or cannot do this one.
  */
-u64 omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
-		     struct list_head *list);
+bool omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
+		      struct list_head *list);
 /* Has the copy landed, and has it been reported? */
 bool omx_engine_is_done(struct omx_engine *engine, const struct omx_copy *copy);
 /* The copy is done, and its pull does not need it any more. */
@@ -144,6 +170,9 @@ void omx_engine_release_all(struct omx_engine *engine, struct list_head *list);
 static inline void omx_engines_take_locks(void)
 {
 	omx_engine_wait(&omx_dmaengine, 0);
+#ifdef OMX_PCI_ENGINE
+	omx_engine_wait(&omx_domain_engine, 0);
+#endif
 }
 
 #else

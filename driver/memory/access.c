@@ -15,6 +15,7 @@
 #include <linux/uio.h>
 
 #include "engine/copies.h"
+#include "engine/unchecked.h"
 #include "memory/access.h"
 #include "memory/cursor.h"
 
@@ -102,6 +103,16 @@ static int access_fill_page(const struct omx_cursor *cursor,
 	return error;
 }
 
+/* The engine gets what should be at the cursor, where there is no page. */
+static u32 access_fill_unchecked(struct omx_cursor *cursor, struct sk_buff *skb, int from,
+				 u32 length, struct omx_copies *copies)
+{
+	u32 n = PAGE_SIZE - offset_in_page(omx_cursor_here(cursor));
+
+	cursor->left = omx_copies_start(copies, cursor, skb, from, min(length, n));
+	return cursor->left;
+}
+
 /* By DMA, which may accept fewer bytes and then sets *length, or by the processor. */
 static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
 		       int from, u32 *length, struct omx_copies *copies)
@@ -134,6 +145,8 @@ int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 		n = min(length, omx_cursor_usable(cursor));
 		if (n)
 			error = access_fill(cursor, skb, skb_offset, &n, copies);
+		else if (omx_is_unchecked(copies))
+			n = access_fill_unchecked(cursor, skb, skb_offset, length, copies);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;

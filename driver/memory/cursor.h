@@ -107,6 +107,12 @@ static inline u64 omx_cursor_address(struct omx_cursor *cursor, u64 *in_segment)
 	return segment->address + offset;
 }
 
+/* The address at the cursor, where pages have been found. */
+static inline u64 omx_cursor_here(const struct omx_cursor *cursor)
+{
+	return cursor->segment->address + cursor->offset - cursor->segment->offset;
+}
+
 /* The extent at the cursor, or NULL. */
 static __always_inline struct omx_extent *omx_cursor_extent(struct omx_cursor *cursor)
 {

@@ -14,6 +14,7 @@ struct omx_space;
 #define OMX_PAGES_PIN		0x2
 #define OMX_PAGES_FAULT		0x4	/* otherwise only resident pages, without waiting */
 #define OMX_PAGES_AHEAD		0x8	/* nobody needs them yet: for the counters */
+#define OMX_PAGES_DEVICE	0x10	/* for an engine, too, if there is one */
 
 /*
  * Makes these addresses present.  Process context, any process or kernel thread;

@@ -10,6 +10,7 @@
 
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
+#include "engine/domain_engine.h"
 #include "memory/region.h"
 #include "memory/region_page_in.h"
 #include "memory/space.h"
@@ -149,6 +150,8 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	region = region_declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
+	if (region->mode == OMX_DEVICE && region->access & OMX_REGION_WRITE)
+		omx_domain_engine_join(region->space);
 	if (region->mode == OMX_PERMANENT)
 		error = omx_region_page_in(region, 0, region->length, region->access);
 	if (error) {
@@ -226,10 +229,11 @@ struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
 	struct omx_segment whole = { address, length };
 	struct omx_region *region;
 
-	if (id == OMX_REGION_IMPLICIT) {
+	if (id == OMX_REGION_IMPLICIT || id == OMX_REGION_DEVICE) {
 		if (address + length < address)
 			return ERR_PTR(-EINVAL);
-		return region_alloc(ep, &whole, 1, access, OMX_UNPINNED);
+		return region_alloc(ep, &whole, 1, access,
+				    id == OMX_REGION_DEVICE ? OMX_DEVICE : OMX_UNPINNED);
 	}
 	if (address)
 		return ERR_PTR(-EINVAL);

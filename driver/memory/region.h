@@ -47,8 +47,8 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg);
 /*
  * Returns a reference on the region that a message names: one that the program
  * declared, or a new one of length bytes at the address (if id is
- * OMX_REGION_IMPLICIT).  -ENOENT, -EINVAL, -ENOMEM, -EFAULT: the memory belongs
- * to another program.
+ * OMX_REGION_IMPLICIT or OMX_REGION_DEVICE).  -ENOENT, -EINVAL, -ENOMEM, -EFAULT: the
+ * memory belongs to another program.
  */
 struct omx_region *omx_region_of_message(struct omx_endpoint *ep, u32 id,
 					 u64 address, u64 length, u8 access);

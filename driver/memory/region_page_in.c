@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
+#include "engine/domain_engine.h"
 #include "memory/page_in.h"
 #include "memory/region.h"
 #include "memory/region_page_in.h"
@@ -46,7 +47,8 @@ static unsigned int region_how_to_page_in(const struct omx_region *region, u8 ac
 {
 	return OMX_PAGES_FAULT |
 	       (access & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0) |
-	       (omx_region_mode_pins(region->mode) ? OMX_PAGES_PIN : 0);
+	       (omx_region_mode_pins(region->mode) ? OMX_PAGES_PIN : 0) |
+	       (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE ? OMX_PAGES_DEVICE : 0);
 }
 
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
@@ -74,6 +76,8 @@ int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 {
 	int error;
 
+	if (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE)
+		omx_domain_engine_join(region->space);
 	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
 		return 0;
 	error = omx_region_page_in(region, 0, length, access);

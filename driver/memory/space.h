@@ -26,6 +26,7 @@
 
 struct mm_struct;
 struct omx_board;
+struct omx_domain;
 struct omx_extent;
 struct omx_pager;
 struct omx_program;
@@ -36,6 +37,7 @@ struct omx_space {
 	struct mmu_notifier young;	/* answers which pages are in use, see young.c */
 	struct omx_board *board;	/* referenced: counters */
 	struct omx_pager *pager;	/* referenced: who pages in */
+	struct omx_domain *domain;	/* for an engine; NULL: has none yet */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* its pages are never evicted for others */
 	struct omx_program *program;	/* this and the next three: see lru.c */

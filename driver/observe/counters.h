@@ -68,6 +68,15 @@
 	X(DMA_COPIED,		"piece of a frame copied by a DMA engine") \
 	X(DMA_REFUSED,		"piece of a frame not taken by the DMA engine") \
 	X(DMA_FAILED,		"piece of a frame copied again, the DMA engine failed") \
+	X(ENGINE_COPIED,	"piece of a frame copied by the device") \
+	X(ENGINE_REFUSED,	"piece of a frame not taken by the device") \
+	X(ENGINE_TAKEN_OVER,	"piece of a frame copied again, not by the device") \
+	X(ENGINE_MISS,		"page not in the device's domain before a copy") \
+	X(ENGINE_FAULT,		"fault reported by the device") \
+	X(ENGINE_RESUMED,	"copy resumed by the device after a fault") \
+	X(ENGINE_MAPPED,	"page mapped in the device's domain") \
+	X(ENGINE_DRAINED,	"invalidation drained the device") \
+	X(ENGINE_ATTACHED,	"domain attached to the device") \
 	X(ACCESS_PUT,		"put performed for a peer") \
 	X(ACCESS_GET,		"get performed for a peer") \
 	X(ACCESS_ATOMIC,	"atomic performed for a peer") \

@@ -84,7 +84,7 @@ static void pull_settle(struct omx_pager_work *work)
 			pull_settle_page_in(pull, offset, length);
 			steps = 0;
 		} else if (++steps == STEPS_MAX) {
-			omx_engine_give_up(pull->copies.engine);
+			omx_engine_is_late(pull->copies.engine, &pull->copies.list);
 		}
 		usleep_range(STEP_US, 2 * STEP_US);
 	}

@@ -97,7 +97,7 @@ static void pull_from_peer(struct omx_pull *pull, bool pin)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	omx_copies_decide(&pull->copies, pull->length);
+	omx_copies_decide(&pull->copies, pull->region, pull->length);
 	rcu_read_lock();
 	local_bh_disable();
 	spin_lock(&pull->lock);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pages of a program that a function of the PCI bus may write to: an IOMMU domain
+ * of the program's space, in which addresses are those of the program.  It begins
+ * empty.  A page enters it when page-in brings the page for a region of mode `device`,
+ * or when a copy to it is started.  It leaves when its extent forgets it, before the
+ * memory changes [Psistakis22].  The frames that are copied are there as well, at
+ * addresses that programs do not have, each for as long as it is being copied.
+ *
+ * extent->mapped says which pages of an extent are in the domain, under extent->lock.
+ */
+#ifndef OMX_DOMAIN_H
+#define OMX_DOMAIN_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+/* Of one copy; domain.c has room for as much at twice the addresses. */
+#define OMX_DEVICE_COPY_MAX	(64U << 10)
+
+struct device;
+struct iommu_domain;
+struct omx_copy;
+struct omx_extent;
+struct omx_space;
+
+struct omx_domain {
+	struct omx_space *space;	/* not referenced: it ends the domain before it ends */
+	struct iommu_domain *iommu;
+	struct list_head in_function;	/* all domains, under function_lock */
+	struct list_head in_waiting;	/* has copies, but another one is attached */
+	struct list_head queue;		/* copies that are on no ring; both under engine->lock */
+};
+
+/* ---- process context, for function.c ---- */
+/* NULL: out of memory. */
+struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev);
+/*
+ * The function is at rest.  No extent has pages in the domain when this returns, and
+ * none will.
+ */
+void omx_domain_unlink(struct omx_domain *domain);
+/* Nothing refers to it. */
+void omx_domain_free(struct omx_domain *domain);
+
+/* ---- extent->lock held ---- */
+/*
+ * Makes these pages accessible, those that are present for writing.  Returns how many
+ * were not before; -ENOMEM, -ENXIO: the space has no domain.
+ */
+int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last);
+/* Are all of them in the domain? */
+bool omx_domain_has(const struct omx_extent *extent, unsigned int first, unsigned int last);
+/*
+ * They are accessible no more, but what the engine has begun to write may still land.
+ * Returns how many were accessible.
+ */
+unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last);
+
+/* ---- engine->lock held ---- */
+/* Makes the frame of a copy readable, at copy->device.from.  -ENOMEM. */
+int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
+			 unsigned int slot);
+void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy);
+
+#endif

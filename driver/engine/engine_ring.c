@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Descriptors are put on the ring of a channel and are found complete there.
+ * domain_engine.c calls this in softirq, in process context and from MMU notifiers,
+ * with the engine's lock.
+ */
+#include <linux/delay.h>
+#include <linux/gfp.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/iommu.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "compat.h"
+#include "engine/domain.h"
+#include "engine/engine.h"
+#include "engine/registers.h"
+#include "engine/engine_ring.h"
+#include "memory/space.h"
+#include "net/board.h"
+
+#define DRAIN_MAX_US	100000	/* no working engine needs it for a page */
+
+/* ---- memory ---- */
+
+static u64 ring_address(const struct omx_engine_ring *ring)
+{
+	return OMX_DEVICE_ADDRESSES + ring->number * 2 * PAGE_SIZE;
+}
+
+static u64 ring_record_address(const struct omx_engine_ring *ring, u32 number)
+{
+	return ring_address(ring) + PAGE_SIZE +
+	       number % OMX_RING_ENTRIES * sizeof(struct engine_record);
+}
+
+int omx_engine_ring_init(struct omx_engine_ring *ring, unsigned int number,
+			 void __iomem *registers)
+{
+	ring->number = number;
+	ring->registers = registers;
+	ring->descriptor = (void *)get_zeroed_page(GFP_KERNEL);
+	ring->record = (void *)get_zeroed_page(GFP_KERNEL);
+	if (ring->descriptor && ring->record)
+		return 0;
+	omx_engine_ring_free(ring);
+	return -ENOMEM;
+}
+
+void omx_engine_ring_free(struct omx_engine_ring *ring)
+{
+	free_page((unsigned long)ring->descriptor);
+	free_page((unsigned long)ring->record);
+	ring->descriptor = NULL;
+	ring->record = NULL;
+}
+
+int omx_engine_ring_map(const struct omx_engine_ring *ring, struct iommu_domain *domain)
+{
+	return omx_iommu_map(domain, ring_address(ring), virt_to_phys(ring->descriptor),
+			     PAGE_SIZE, IOMMU_READ | IOMMU_CACHE, GFP_KERNEL) ?:
+	       omx_iommu_map(domain, ring_record_address(ring, 0), virt_to_phys(ring->record),
+			     PAGE_SIZE, IOMMU_WRITE | IOMMU_CACHE, GFP_KERNEL);
+}
+
+/* ---- the channel ---- */
+
+void omx_engine_ring_clear(struct omx_engine_ring *ring)
+{
+	ring->tail = 0;
+	ring->done = 0;
+}
+
+void omx_engine_ring_enable(struct omx_engine_ring *ring)
+{
+	omx_engine_ring_clear(ring);
+	writeq(ring_address(ring), ring->registers + ENGINE_RING_LOW);
+	writel(OMX_RING_ENTRIES, ring->registers + ENGINE_RING_SIZE);
+	writel(1, ring->registers + ENGINE_ENABLE);
+}
+
+void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 to, u64 from)
+{
+	u32 number = ring->tail++;
+	u32 slot = number % OMX_RING_ENTRIES;
+
+	ring->copy[slot] = copy;
+	memset(&ring->record[slot], 0, sizeof(ring->record[slot]));
+	ring->descriptor[slot] = (struct engine_descriptor) {
+		.operation = ENGINE_OPERATION_COPY,
+		.flags = ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT,
+		.length = cpu_to_le32(copy->job.length),
+		.source = cpu_to_le64(from),
+		.destination = cpu_to_le64(to),
+		.record = cpu_to_le64(ring_record_address(ring, number)),
+		.cookie = cpu_to_le64(copy->number),
+	};
+	/* writel() is a barrier: the engine sees the descriptor before the tail. */
+	writel(ring->tail, ring->registers + ENGINE_TAIL);
+}
+
+/* The record may be missing, if it could not be written: then nothing is known. */
+static void ring_report(struct omx_copy *copy, const struct engine_record *record)
+{
+	u32 status = le32_to_cpu(READ_ONCE(record->status));
+
+	/* The engine writes the status last. */
+	dma_rmb();
+	copy->failed = status != ENGINE_STATUS_SUCCESS;
+	copy->faulted = status == ENGINE_STATUS_DESTINATION_FAULT;
+	if (copy->faulted) {
+		copy->done = min(le32_to_cpu(record->done), copy->job.length);
+		omx_count(copy->device.domain->space->board, ENGINE_FAULT);
+	}
+	copy->reported = true;
+}
+
+/* What is left of a copy that ended with a fault, whose frame is unmapped. */
+static void ring_skip_done(struct omx_copy *copy)
+{
+	if (!copy->faulted)
+		return;
+	copy->job.skb_offset += copy->done;
+	copy->job.offset += copy->done;
+	copy->job.length -= copy->done;
+}
+
+bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *engine)
+{
+	u32 head;
+
+	lockdep_assert_held(&engine->lock);
+	if (omx_engine_ring_is_idle(ring))
+		return true;
+	/* It comes back after all that the engine wrote before it was so far. */
+	head = readl(ring->registers + ENGINE_HEAD);
+	if (head - ring->done > ring->tail - ring->done)
+		return false;
+	for (; ring->done != head; ring->done++) {
+		u32 slot = ring->done % OMX_RING_ENTRIES;
+
+		ring_report(ring->copy[slot], &ring->record[slot]);
+		omx_engine_land(engine, ring->copy[slot]);
+		ring_skip_done(ring->copy[slot]);
+	}
+	return true;
+}
+
+bool omx_engine_ring_drain(struct omx_engine_ring *ring)
+{
+	unsigned int us;
+
+	if (omx_engine_ring_is_idle(ring))
+		return true;
+	writel(ENGINE_COMMAND_DRAIN, ring->registers + ENGINE_COMMAND);
+	for (us = 0; us < DRAIN_MAX_US; us++) {
+		if (!(readl(ring->registers + ENGINE_STATUS) & ENGINE_STATUS_DRAINING))
+			return true;
+		udelay(1);
+	}
+	return false;
+}

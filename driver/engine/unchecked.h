@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * For a test of isolation (make module OMX_UNCHECKED=1): the driver has the engine of
+ * memory mode device write without looking whether the page is there, and, with the
+ * parameter unchecked_shift, to a wrong address.  Only the IOMMU protects memory then.
+ */
+#ifndef OMX_UNCHECKED_H
+#define OMX_UNCHECKED_H
+
+#include "engine/copies.h"
+#include "engine/engine.h"
+
+#if defined(OMX_UNCHECKED) && defined(OMX_PCI_ENGINE)
+
+extern long omx_unchecked_shift;
+
+static inline bool omx_is_unchecked(const struct omx_copies *copies)
+{
+	return copies && copies->engine == &omx_domain_engine;
+}
+
+#else
+
+#define omx_unchecked_shift	0
+
+static inline bool omx_is_unchecked(const struct omx_copies *copies)
+{
+	return false;
+}
+
+#endif
+#endif
