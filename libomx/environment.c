@@ -41,6 +41,7 @@ static const char *const memory_modes[] = {
 	[OMX_OVERLAP] = "overlap",
 	[OMX_PIN] = "pin",
 	[OMX_PERMANENT] = "permanent",
+	[OMX_DEVICE] = "device",
 };
 
 /*

@@ -76,13 +76,14 @@ typedef enum omx_memory_mode {
 	OMX_MEMORY_UNPINNED,	/* paged in when needed, without RLIMIT_MEMLOCK [Psistakis22] */
 	OMX_MEMORY_OVERLAP,	/* pinned while the first frames travel [Goglin09] */
 	OMX_MEMORY_PIN,		/* pinned before the first frame leaves [Goglin09] */
-	OMX_MEMORY_PERMANENT	/* pinned when declared */
+	OMX_MEMORY_PERMANENT,	/* pinned when declared */
+	OMX_MEMORY_DEVICE	/* UNPINNED; a copy engine stores what is received */
 } omx_memory_mode_t;
 
 /*
  * The mode of requests that are posted from now on.  Initially it is the endpoint
  * parameter OMX_ENDPOINT_PARAM_MEMORY or else OMX_MEMORY of the environment (auto,
- * unpinned, overlap, pin, permanent).  Errors: BAD_ENDPOINT,
+ * unpinned, overlap, pin, permanent, device).  Errors: BAD_ENDPOINT,
  * ENDPOINT_PARAM_BAD_VALUE.
  */
 omx_return_t omx_set_memory_mode(omx_endpoint_t ep, omx_memory_mode_t mode);

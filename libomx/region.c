@@ -15,13 +15,15 @@
 
 #include "environment.h"
 #include "error.h"
+#include "init.h"
 #include "omx.h"
 #include "regcache.h"
 
 /* The driver takes the program's modes and flags as they are. */
 _Static_assert((int)OMX_MEMORY_AUTO == OMX_AUTO && (int)OMX_MEMORY_UNPINNED == OMX_UNPINNED &&
 	       (int)OMX_MEMORY_OVERLAP == OMX_OVERLAP && (int)OMX_MEMORY_PIN == OMX_PIN &&
-	       (int)OMX_MEMORY_PERMANENT == OMX_PERMANENT, "memory modes differ");
+	       (int)OMX_MEMORY_PERMANENT == OMX_PERMANENT &&
+	       (int)OMX_MEMORY_DEVICE == OMX_DEVICE, "memory modes differ");
 _Static_assert(OMX_REGION_SEND == OMX_REGION_READ && OMX_REGION_RECV == OMX_REGION_WRITE,
 	       "access flags differ");
 
@@ -99,6 +101,25 @@ bool omx__region_shortage(struct omx__request *req, int err)
 	return req->ep->regions;
 }
 
+#define ABI_DEVICE_MODE	8
+
+/* A driver that does not know mode device, which is a matter of speed only, gets unpinned. */
+static uint32_t region_driver_mode(uint32_t mode)
+{
+	struct omx_ioc_info info;
+
+	if (mode != OMX_DEVICE || (!omx__driver_info(&info) && info.abi_version >= ABI_DEVICE_MODE))
+		return mode;
+	return OMX_UNPINNED;
+}
+
+uint32_t omx__region_to_pull_into(const struct omx__request *req)
+{
+	if (req->region == OMX_REGION_IMPLICIT && region_driver_mode(req->memory) == OMX_DEVICE)
+		return OMX_REGION_DEVICE;
+	return req->region;
+}
+
 static int region_make_own(struct omx__request *req, uint32_t flags)
 {
 	struct omx_ioc_region ioc = { .buffer = req->buffer.abi, .flags = flags };
@@ -111,7 +132,7 @@ static int region_make_own(struct omx__request *req, uint32_t flags)
 
 int omx__region_get_declared(struct omx__request *req, uint32_t access)
 {
-	uint32_t flags = access | OMX_REGION_MODE((uint32_t)req->memory);
+	uint32_t flags = access | OMX_REGION_MODE(region_driver_mode(req->memory));
 	int err = 0;
 
 	if (omx__settings.rcache)
@@ -298,7 +319,8 @@ omx_return_t omx_region_declare(omx_endpoint_t ep, omx_seg_t *segs, uint32_t nse
 		ret = OMX_ENDPOINT_PARAM_BAD_VALUE;
 	else
 		ret = declared_create(ep, segs, nseg,
-				      access | OMX_REGION_MODE((uint32_t)mode), region);
+				      access | OMX_REGION_MODE(region_driver_mode((uint32_t)mode)),
+				      region);
 	omx__leave(ep);
 	return omx__return(ep, ret, __func__);
 }

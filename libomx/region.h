@@ -4,7 +4,7 @@
  * from the time when it is submitted until it ends.  There are four kinds:
  *
  *   buffer and mode                    region of the request
- *   contiguous, auto or unpinned       OMX_REGION_IMPLICIT: nothing is declared
+ *   contiguous; auto, unpinned, device OMX_REGION_IMPLICIT: nothing is declared
  *   of omx_region_isend or _irecv      the program's region, req->kept
  *   others                             a cached one (regcache.c), req->kept
  *   others, if not to be cached        its own, req->kept is NULL
@@ -46,6 +46,12 @@ static inline bool omx__memory_mode_valid(uint32_t mode)
 	return mode < OMX_MEMORY_MODES;
 }
 
+/* Is memory of this mode declared, even if it is contiguous? */
+static inline bool omx__memory_mode_declares(uint8_t mode)
+{
+	return mode > OMX_UNPINNED && mode != OMX_DEVICE;
+}
+
 /* The parts of what follows that are not inline. */
 int omx__region_get_declared(struct omx__request *req, uint32_t access);
 void omx__region_put_declared(struct omx__request *req);
@@ -60,7 +66,7 @@ static inline int omx__region_get(struct omx__request *req, uint32_t access)
 {
 	if (unlikely(req->region))
 		return 0;
-	if (unlikely(req->memory > OMX_UNPINNED || req->buffer.abi.segment_count))
+	if (unlikely(omx__memory_mode_declares(req->memory) || req->buffer.abi.segment_count))
 		return omx__region_get_declared(req, access);
 	req->region = OMX_REGION_IMPLICIT;
 	req->ep->regions++;
@@ -80,6 +86,9 @@ static inline void omx__region_put(struct omx__request *req)
 
 /* The driver may still be using the region: make it stop. */
 void omx__region_withdraw(struct omx__request *req);
+
+/* The number of the region for OMX_IOC_PULL. */
+uint32_t omx__region_to_pull_into(const struct omx__request *req);
 
 /* The address that the ioctls take beside the region. */
 static inline uint64_t omx__region_address(const struct omx__request *req)

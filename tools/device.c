@@ -83,6 +83,12 @@ close:
 	return -1;
 }
 
+int device_engine(const struct device *device, struct omx_ioc_engine *engine)
+{
+	memset(engine, 0, sizeof(*engine));
+	return ioctl(device->fd, OMX_IOC_ENGINE, engine);
+}
+
 void device_close(struct device *device)
 {
 	close(device->fd);

@@ -34,6 +34,9 @@ struct peer_list {
 int device_open(struct device *device);
 void device_close(struct device *device);
 
+/* The copy engine of memory mode device.  -1, silently: the driver knows none. */
+int device_engine(const struct device *device, struct omx_ioc_engine *engine);
+
 /* Prints "cannot WHAT: reason (hint)" for errno, and returns -1. */
 int device_fail(const char *what, ...) __attribute__((format(printf, 1, 2)));
 

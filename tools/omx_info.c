@@ -50,6 +50,17 @@ static void print_driver(const struct device *device, unsigned int boards)
 	       device->info.board_max, device->info.endpoint_max);
 }
 
+/* An older driver has none and cannot be asked. */
+static void print_engine(const struct device *device)
+{
+	struct omx_ioc_engine engine;
+
+	if (device_engine(device, &engine) < 0)
+		return;
+	printf("Copy engine %s: %s\n", *engine.device ? engine.device : "for OMX_MEMORY=device",
+	       *engine.reason ? engine.reason : "used with OMX_MEMORY=device");
+}
+
 static void info_print_board(const struct omx_ioc_board *board)
 {
 	char mac[MAC_TEXT_LEN];
@@ -143,6 +154,19 @@ static struct json_object *describe_report(const struct report *report)
 	return object;
 }
 
+static void describe_engine(const struct device *device, struct json_object *driver)
+{
+	struct json_object *object;
+	struct omx_ioc_engine engine;
+
+	if (device_engine(device, &engine) < 0)
+		return;
+	object = json_new_object();
+	json_add_string(object, "device", engine.device);
+	json_add_string(object, "reason", engine.reason);
+	json_add(driver, "engine", object);
+}
+
 static struct json_object *describe_driver(const struct device *device)
 {
 	struct json_object *object = json_new_object();
@@ -153,6 +177,7 @@ static struct json_object *describe_driver(const struct device *device)
 	json_add_u64(object, "ethertype", device->info.ethertype);
 	json_add_u64(object, "board_max", device->info.board_max);
 	json_add_u64(object, "endpoint_max", device->info.endpoint_max);
+	describe_engine(device, object);
 	return object;
 }
 
@@ -200,6 +225,8 @@ static int info_run(const struct device *device, const struct tool_options *opti
 	if (options->json)
 		return info_show_json(device, &boards);
 	print_driver(device, boards.count);
+	if (options->verbose)
+		print_engine(device);
 	return walk_boards(device, &boards, options->verbose, NULL);
 }
 

@@ -75,7 +75,7 @@ void mock_check_memory(const struct file *file, uint32_t number, uint64_t addres
 {
 	const struct region *region = mock_region_of(file, number);
 
-	if (number == OMX_REGION_IMPLICIT)
+	if (number == OMX_REGION_IMPLICIT || number == OMX_REGION_DEVICE)
 		return;
 	assert(!address && region && region->flags & access && region->length >= length);
 }
@@ -86,7 +86,7 @@ void mock_move_memory(const struct file *file, uint32_t number, uint64_t address
 	const struct omx_segment implicit = { address, length };
 	const struct region *region = mock_region_of(file, number);
 
-	if (number == OMX_REGION_IMPLICIT)
+	if (number == OMX_REGION_IMPLICIT || number == OMX_REGION_DEVICE)
 		move(&implicit, 1, data, length, out);
 	else
 		move(region->segments, region->count, data, length, out);
