@@ -16,6 +16,7 @@ static const char *const modes[] = {
 	[OMX_MEMORY_OVERLAP] = "overlap",
 	[OMX_MEMORY_PIN] = "pin",
 	[OMX_MEMORY_PERMANENT] = "permanent",
+	[OMX_MEMORY_DEVICE] = "device",
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

@@ -93,10 +93,18 @@ build_driver() {
 	loudly "the driver for $kver" kbuild "$driver_build" "${kernel_make[@]}" modules
 }
 
+# For the test of what the IOMMU alone protects.
+build_unchecked() {
+	copy_sources "$top/contract" "$build/contract"
+	copy_sources "$top/driver" "$build/unchecked-driver"
+	loudly "the driver without checks" kbuild "$build/unchecked-driver" \
+		"${kernel_make[@]}" OMX_UNCHECKED=1 modules
+}
+
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
-	local module modules=(memory/engine memory/page_lock iommu/driver)
+	local module modules=(memory/engine memory/page_lock iommu/driver iommu/poke)
 	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	copy_sources "$top/tests/engine" "$build/engine"
