@@ -175,7 +175,7 @@ static bool engine_reaches(const struct omx_copy_job *job)
 	unsigned int last = omx_extent_index(job->address + job->length - 1);
 	int missed;
 
-	if (omx_domain_has(extent, first, last) || IS_ENABLED(OMX_UNCHECKED))
+	if (!OMX_LOOKS_AT_DOMAIN || omx_domain_has(extent, first, last))
 		return true;
 	missed = omx_domain_map(extent, first, last);
 	if (missed < 0)
@@ -471,8 +471,8 @@ void omx_domain_engine_join(struct omx_space *space)
 	mutex_lock(&function_lock);
 	if (omx_engine_is_open(&omx_domain_engine) && !space->domain) {
 		domain = engine_make_domain(space);
-		/* Pairs with the dependent reads under extent->lock. */
 		if (!IS_ERR(domain))
+			/* Pairs with the dependent reads under extent->lock. */
 			smp_store_release(&space->domain, domain);
 	}
 	mutex_unlock(&function_lock);

@@ -12,6 +12,7 @@
 
 #if defined(OMX_UNCHECKED) && defined(OMX_PCI_ENGINE)
 
+#define OMX_LOOKS_AT_DOMAIN	false
 extern long omx_unchecked_shift;
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)
@@ -21,6 +22,7 @@ static inline bool omx_is_unchecked(const struct omx_copies *copies)
 
 #else
 
+#define OMX_LOOKS_AT_DOMAIN	true
 #define omx_unchecked_shift	0
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)

@@ -6,7 +6,7 @@ export OMX_MEMORY=device
 
 poke=/sys/module/engine_poke/parameters
 
-[ -e /run/lab/run/engine_poke.ko ] || { echo "this kernel has no PCI" && exit 77; }
+[ -e /run/lab/run/engine_driver.ko ] || { echo "this kernel has no IOMMU" && exit 77; }
 insmod /run/lab/run/engine_poke.ko
 trap 'rmmod engine_poke' EXIT
 
