@@ -231,8 +231,10 @@ static bool engine_drain(struct omx_domain *domain, bool *busy)
 
 	spin_lock(&omx_domain_engine.lock);
 	*busy = domain == engine_attached && !omx_domain_engine.stopped && !engine_is_idle();
+	for (i = 0; *busy && i < engine_function->rings; i++)
+		omx_engine_ring_drain(&engine_function->ring[i]);
 	for (i = 0; *busy && drained && i < engine_function->rings; i++)
-		drained = omx_engine_ring_drain(&engine_function->ring[i]);
+		drained = omx_engine_ring_await_drained(&engine_function->ring[i]);
 	spin_unlock(&omx_domain_engine.lock);
 	return drained;
 }
@@ -273,6 +275,8 @@ static void engine_set_turning(bool turning)
 {
 	spin_lock_bh(&omx_domain_engine.lock);
 	engine_turning = turning;
+	if (!omx_domain_engine.stopped)
+		engine_feed();
 	spin_unlock_bh(&omx_domain_engine.lock);
 }
 
@@ -300,10 +304,15 @@ static void engine_await_idle(void)
 	}
 }
 
+/* The one that was attached waits for its next turn, if it has copies left. */
 static void engine_set_attached(struct omx_domain *domain)
 {
+	struct omx_domain *last = engine_attached;
+
 	lockdep_assert_held(&function_lock);
 	spin_lock_bh(&omx_domain_engine.lock);
+	if (last && !list_empty(&last->queue) && list_empty(&last->in_waiting))
+		list_add_tail(&last->in_waiting, &engine_waiting);
 	engine_attached = domain;
 	if (domain)
 		list_del_init(&domain->in_waiting);
@@ -332,7 +341,7 @@ static int engine_attach(struct omx_domain *next)
 	return error;
 }
 
-/* The domain whose turn it is, or NULL.  The attached one waits from now on, if it must. */
+/* The domain whose turn it is, or NULL. */
 static struct omx_domain *engine_next_domain(void)
 {
 	struct omx_domain *next = NULL;
@@ -340,11 +349,8 @@ static struct omx_domain *engine_next_domain(void)
 	spin_lock_bh(&omx_domain_engine.lock);
 	if (!omx_domain_engine.stopped)
 		engine_complete_rings(&omx_domain_engine);
-	if (!omx_domain_engine.stopped && engine_should_turn()) {
+	if (!omx_domain_engine.stopped && engine_should_turn())
 		next = list_first_entry(&engine_waiting, struct omx_domain, in_waiting);
-		if (engine_attached && !list_empty(&engine_attached->queue))
-			list_add_tail(&engine_attached->in_waiting, &engine_waiting);
-	}
 	spin_unlock_bh(&omx_domain_engine.lock);
 	return next;
 }

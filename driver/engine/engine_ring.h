@@ -51,10 +51,11 @@ void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u6
 /* Lands what is complete.  False: the channel says what cannot be. */
 bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *engine);
 /*
- * When it returns true, nothing is written any more with a translation from before the
- * call; false: the channel hangs.  Spins.
+ * In two steps: when the second one returns true, nothing is written any more with a
+ * translation from before the first; false: the channel hangs.  Spins.
  */
-bool omx_engine_ring_drain(struct omx_engine_ring *ring);
+void omx_engine_ring_drain(struct omx_engine_ring *ring);
+bool omx_engine_ring_await_drained(struct omx_engine_ring *ring);
 
 static inline bool omx_engine_ring_is_idle(const struct omx_engine_ring *ring)
 {
