@@ -36,6 +36,7 @@ void mock_set_abi(uint32_t oldest, uint32_t version);
 uint32_t mock_calls(unsigned long command);
 uint32_t mock_all_calls(void);
 uint32_t mock_regions(void);	/* that exist now */
+uint32_t mock_device_regions(void);	/* how often OMX_REGION_DEVICE was named */
 uint32_t mock_region_flags(void);	/* of the region, and the prefetch, that was last */
 uint32_t mock_prefetch_flags(void);
 

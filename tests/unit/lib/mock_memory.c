@@ -18,7 +18,7 @@ struct region {
 };
 
 static struct region *regions[OBJECTS];
-static uint32_t region_count, region_flags, prefetch_flags;
+static uint32_t region_count, region_flags, prefetch_flags, device_regions;
 
 /* Copies between a buffer in the form of the ioctls and plain memory. */
 static void move(const struct omx_segment *segments, uint32_t count, unsigned char *plain,
@@ -75,9 +75,15 @@ void mock_check_memory(const struct file *file, uint32_t number, uint64_t addres
 {
 	const struct region *region = mock_region_of(file, number);
 
+	device_regions += number == OMX_REGION_DEVICE;
 	if (number == OMX_REGION_IMPLICIT || number == OMX_REGION_DEVICE)
 		return;
 	assert(!address && region && region->flags & access && region->length >= length);
+}
+
+uint32_t mock_device_regions(void)
+{
+	return device_regions;
 }
 
 void mock_move_memory(const struct file *file, uint32_t number, uint64_t address,

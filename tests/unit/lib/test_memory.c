@@ -43,6 +43,20 @@ static void other_modes_declare_once(void **state)
 	assert_int_equal(mock_regions(), 3 * 2);
 }
 
+/* Contiguous memory is not declared, and its receiver says that an engine is to store it. */
+static void device_declares_nothing(void **state)
+{
+	struct pair *pair = *state;
+	struct counts before;
+	uint32_t pulls = mock_device_regions();
+
+	set_both(pair, OMX_MEMORY_DEVICE);
+	before = counts_now();
+	transfer(pair, source[0], target[0], LARGE);
+	assert_int_equal(created_since(&before), 0);
+	assert_int_equal(mock_device_regions() - pulls, 1);
+}
+
 static void mode_of_one_message(void **state)
 {
 	struct pair *pair = *state;
@@ -85,20 +99,20 @@ static void mode_of_one_message(void **state)
 static void modes_are_checked(void **state)
 {
 	struct pair *pair = *state;
-	const omx_memory_mode_t bad = (omx_memory_mode_t)5;
+	const omx_memory_mode_t bad = (omx_memory_mode_t)6;
 	omx_memory_mode_t mode;
 	omx_request_t request;
 
 	ok(omx_get_memory_mode(pair->a, &mode));
 	assert_int_equal(mode, OMX_MEMORY_AUTO);
-	for (int i = OMX_MEMORY_AUTO; i <= OMX_MEMORY_PERMANENT; i++) {
+	for (int i = OMX_MEMORY_AUTO; i <= OMX_MEMORY_DEVICE; i++) {
 		ok(omx_set_memory_mode(pair->a, (omx_memory_mode_t)i));
 		ok(omx_get_memory_mode(pair->a, &mode));
 		assert_int_equal(mode, i);
 	}
 	assert_int_equal(omx_set_memory_mode(pair->a, bad), OMX_ENDPOINT_PARAM_BAD_VALUE);
 	ok(omx_get_memory_mode(pair->a, &mode));
-	assert_int_equal(mode, OMX_MEMORY_PERMANENT);
+	assert_int_equal(mode, OMX_MEMORY_DEVICE);
 	assert_int_equal(omx_isend_mode(pair->a, source, 1, pair->to_b, 1, bad, NULL, &request),
 			 OMX_ENDPOINT_PARAM_BAD_VALUE);
 	assert_int_equal(omx_issend_mode(pair->a, source, 1, pair->to_b, 1, bad, NULL, &request),
@@ -147,7 +161,7 @@ static void environment_and_parameter(void **state)
 		reinit("OMX_MEMORY", wrong[i]);
 		assert_int_equal(mode_at_open(NULL, 0), OMX_MEMORY_AUTO);
 	}
-	param.val.memory_mode = OMX_MEMORY_PERMANENT + 1;
+	param.val.memory_mode = OMX_MEMORY_DEVICE + 1;
 	assert_int_equal(omx_open_endpoint(0, 1, KEY, &param, 1, &ep),
 			 OMX_ENDPOINT_PARAM_BAD_VALUE);
 }
@@ -205,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		quiet_test(unpinned_declares_nothing),
 		quiet_test(other_modes_declare_once),
+		quiet_test(device_declares_nothing),
 		pair_test(mode_of_one_message),
 		pair_test(modes_are_checked),
 		library_test(environment_and_parameter),

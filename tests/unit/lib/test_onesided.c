@@ -106,7 +106,7 @@ static void memory_modes(void **state)
 	struct pair *pair = *state;
 	omx_key_t key = memory_key(pair);
 
-	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_PERMANENT; mode++) {
+	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_DEVICE; mode++) {
 		ok(omx_set_memory_mode(pair->a, (omx_memory_mode_t)mode));
 		fill(local, 100000, (unsigned int)mode);
 		assert_int_equal(put(pair, key, local, 100000, 0).code, OMX_SUCCESS);

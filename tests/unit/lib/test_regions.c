@@ -32,7 +32,7 @@ static void region_every_mode_and_size(void **state)
 	static const size_t sizes[] = { 0, 1, 100, 5000, 32768, 32769, LARGE };
 	struct pair *pair = *state;
 
-	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_PERMANENT; mode++) {
+	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_DEVICE; mode++) {
 		omx_region_t from = declare(pair->a, source[0], LARGE, OMX_REGION_SEND,
 					    (omx_memory_mode_t)mode);
 		omx_region_t to = declare(pair->b, target[0], LARGE, OMX_REGION_RECV,
@@ -166,7 +166,7 @@ static void region_arguments_are_checked(void **state)
 	omx_region_declare(pair->a, segs, count, access, mode, &region)
 	assert_int_equal(declares(&seg, 1, 0, OMX_MEMORY_AUTO), OMX_ENDPOINT_PARAM_BAD_VALUE);
 	assert_int_equal(declares(&seg, 1, 4, OMX_MEMORY_AUTO), OMX_ENDPOINT_PARAM_BAD_VALUE);
-	assert_int_equal(declares(&seg, 1, 1, (omx_memory_mode_t)5), OMX_ENDPOINT_PARAM_BAD_VALUE);
+	assert_int_equal(declares(&seg, 1, 1, (omx_memory_mode_t)6), OMX_ENDPOINT_PARAM_BAD_VALUE);
 	assert_int_equal(declares(&empty, 1, 1, OMX_MEMORY_AUTO), OMX_SEGMENTS_BAD_COUNT);
 	assert_int_equal(declares(NULL, 0, 1, OMX_MEMORY_AUTO), OMX_SEGMENTS_BAD_COUNT);
 	assert_int_equal(declares(NULL, 1, 1, OMX_MEMORY_AUTO), OMX_SEGMENTS_BAD_COUNT);

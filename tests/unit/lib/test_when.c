@@ -82,7 +82,7 @@ static void key_first(void **state)
 	struct pair *pair = *state;
 	omx_window_t window = all_memory(pair);
 
-	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_PERMANENT; mode++) {
+	for (int mode = OMX_MEMORY_AUTO; mode <= OMX_MEMORY_DEVICE; mode++) {
 		ok(omx_set_memory_mode(pair->a, (omx_memory_mode_t)mode));
 		for (unsigned int i = 0; i < COUNT(sizes); i++) {
 			fill(local, sizes[i], i);
