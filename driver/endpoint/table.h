@@ -2,7 +2,8 @@
 /*
  * Numbers for objects that programs or peers name.  They count up, and skip
  * those whose slot is in use: a number that was given back names nothing until
- * all others have had their turn.  Its low bits, as many as the table has slots
+ * all others have had their turn, or the high bits all their values if an object
+ * keeps its slot (below).  Its low bits, as many as the table has slots
  * for, are its slot, so that lookup is one access.
  *
  * The number is the first member of its object, a u32: a table that grows reads

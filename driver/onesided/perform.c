@@ -279,6 +279,9 @@ static int perform_put(struct access *access)
 
 	access->id = be32_to_cpu(body->access);
 	access->length = access->skb->len - PUT_HEADER;
+	/* The last packet of a put that failed never came if its channel was reset. */
+	if (body->flags & OMX_PUT_FIRST)
+		*failed = 0;
 	if (unlikely(*failed && *failed == access->id)) {
 		*failed = is_last ? 0 : *failed;
 		return 0;

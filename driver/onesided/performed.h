@@ -84,9 +84,10 @@ void omx_put_acks_followed(struct omx_put_acks *acks, u64 now);
 /* A packet of ours leaves, and brings an ack. */
 static inline void omx_put_acks_carried(struct omx_put_acks *acks, u64 now)
 {
+	/* Not by packets that nothing waited for, or the timer would never stop. */
+	acks->carried |= acks->due != 0;
 	acks->due = 0;
 	acks->put = 0;
-	acks->carried = true;
 	if (acks->sent)
 		omx_put_acks_followed(acks, now);
 }
