@@ -46,12 +46,18 @@ static int say_hello(struct session *session)
 	return -1;
 }
 
+/*
+ * The endpoint is closed afterwards, and then the driver does not repeat for long what
+ * is lost: so this waits until the server has it.
+ */
 static int say_bye(struct session *session)
 {
+	uint64_t match_info = match_make(session->tag, KIND_CONTROL, 0);
 	struct control control = { .type = CONTROL_BYE };
 
-	return control_send_last(session->link, match_make(session->tag, KIND_CONTROL, 0),
-				 &control);
+	if (control_send(session->link, match_info, &control) < 0)
+		return -1;
+	return control_receive(session->link, match_info, &control, NULL);
 }
 
 static int check_faults(const struct session *session, const struct settings *settings)

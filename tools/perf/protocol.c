@@ -11,8 +11,7 @@
 
 static_assert(sizeof(struct control) % sizeof(uint64_t) == 0, "64-bit fields only");
 
-static int send_words(struct link *link, uint64_t match_info, struct control *control,
-		      bool synchronous)
+int control_send(struct link *link, uint64_t match_info, struct control *control)
 {
 	uint64_t words[WORDS];
 	omx_request_t request;
@@ -23,20 +22,9 @@ static int send_words(struct link *link, uint64_t match_info, struct control *co
 	memcpy(words, control, sizeof(words));
 	for (i = 0; i < WORDS; i++)
 		words[i] = htobe64(words[i]);
-	if (link_send(link, words, sizeof(words), match_info, synchronous, NULL,
-		      &request) < 0)
+	if (link_send(link, words, sizeof(words), match_info, false, NULL, &request) < 0)
 		return -1;
 	return link_wait(link, &request, &status);
-}
-
-int control_send(struct link *link, uint64_t match_info, struct control *control)
-{
-	return send_words(link, match_info, control, false);
-}
-
-int control_send_last(struct link *link, uint64_t match_info, struct control *control)
-{
-	return send_words(link, match_info, control, true);
 }
 
 int control_receive(struct link *link, uint64_t match_info, struct control *control,

@@ -22,7 +22,7 @@
 
 struct link;
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 
 enum message_kind {
 	KIND_HELLO = 1,		/* for whoever serves: tag 0 */
@@ -77,11 +77,6 @@ struct control {
 
 /* 0, or -1 once the reason is printed.  The version is filled in. */
 int control_send(struct link *link, uint64_t match_info, struct control *control);
-/*
- * The same, for a message after which the endpoint may be closed: waits until the
- * other side receives it, however long the network is down.
- */
-int control_send_last(struct link *link, uint64_t match_info, struct control *control);
 /*
  * Receives a control message of any type with this match info.  Prints an
  * error if its length is not that of this version.

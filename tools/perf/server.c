@@ -78,7 +78,9 @@ static int play_rounds(struct session *session, bool verbose)
 				    &control, NULL) < 0)
 			return -1;
 		if (control.type == CONTROL_BYE)
-			return 0;
+			return control_send(session->link,
+					    match_make(session->tag, KIND_CONTROL, 0),
+					    &control);
 		if (verbose)
 			printf("%" PRIu64 " messages of %" PRIu64 " bytes\n",
 			       control.count, control.length);

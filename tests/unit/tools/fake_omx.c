@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,18 +293,10 @@ omx_return_t omx_iatomic(omx_endpoint_t ep, omx_atomic_t operation, uint32_t siz
 
 /* ---- messages again ---- */
 
-static atomic_uint synchronous_sends;
-
-unsigned int fake_synchronous_sends(void)
-{
-	return synchronous_sends;
-}
-
 omx_return_t omx_issend(omx_endpoint_t ep, void *buffer, size_t length,
 			omx_endpoint_addr_t dest, uint64_t match_info,
 			void *context, omx_request_t *request)
 {
-	synchronous_sends++;
 	return omx_isend(ep, buffer, length, dest, match_info, context, request);
 }
 

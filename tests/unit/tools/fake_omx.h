@@ -19,7 +19,4 @@ enum fake_fault {
 /* The fault befalls the n-th message or access (from 0) of this length from now on. */
 void fake_order(enum fake_fault fault, uint64_t length, unsigned int n);
 
-/* How many messages were sent so far whose sender waits for the match. */
-unsigned int fake_synchronous_sends(void);
-
 #endif

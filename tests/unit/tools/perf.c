@@ -143,15 +143,6 @@ static void silence__ends_both_sides(void)
 	EXPECT(outcome.client < 0 && outcome.server < 0);
 }
 
-/* The client's endpoint is closed then, and with it what it may have to repeat. */
-static void bye__is_waited_for(void)
-{
-	unsigned int before = fake_synchronous_sends();
-
-	expect_success(PLAY("-N1", "-W0", "--sizes=1"));
-	EXPECT(fake_synchronous_sends() == before + 1);
-}
-
 static void no_server__is_said(void)
 {
 	const char *const nobody[] = { "-dnobody", "--timeout=1" };
@@ -189,7 +180,6 @@ int main(void)
 	faults_of_accesses__are_found();
 	json__has_a_row_per_length();
 	silence__ends_both_sides();
-	bye__is_waited_for();
 	no_server__is_said();
 	return 0;
 }
