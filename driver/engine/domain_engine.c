@@ -477,9 +477,11 @@ void omx_domain_engine_join(struct omx_space *space)
 	mutex_lock(&function_lock);
 	if (omx_engine_is_open(&omx_domain_engine) && !space->domain) {
 		domain = engine_make_domain(space);
-		if (!IS_ERR(domain))
+		if (!IS_ERR(domain)) {
+			space->joined = true;
 			/* Pairs with the dependent reads under extent->lock. */
 			smp_store_release(&space->domain, domain);
+		}
 	}
 	mutex_unlock(&function_lock);
 }
@@ -500,7 +502,8 @@ void omx_domain_engine_leave(struct omx_space *space)
 {
 	struct omx_domain *domain;
 
-	if (!READ_ONCE(space->domain))
+	/* Not by space->domain: omx_domain_unlink() may be at work after it has cleared that. */
+	if (!space->joined)
 		return;
 	mutex_lock(&function_lock);
 	domain = space->domain;

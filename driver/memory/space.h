@@ -38,6 +38,7 @@ struct omx_space {
 	struct omx_board *board;	/* referenced: counters */
 	struct omx_pager *pager;	/* referenced: who pages in */
 	struct omx_domain *domain;	/* for an engine; NULL: has none yet */
+	bool joined;			/* has had a domain: releasing it waits for the engine */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* its pages are never evicted for others */
 	struct omx_program *program;	/* this and the next three: see lru.c */
