@@ -14,10 +14,10 @@
 #include "compat.h"
 #include "engine/domain.h"
 #include "engine/engine.h"
-#include "engine/registers.h"
 #include "engine/engine_ring.h"
 #include "memory/space.h"
 #include "net/board.h"
+#include "omx_engine.h"
 
 #define DRAIN_MAX_US	100000	/* no working engine needs it for a page */
 

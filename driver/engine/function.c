@@ -16,7 +16,7 @@
 
 #include "engine/domain_engine.h"
 #include "engine/function.h"
-#include "engine/registers.h"
+#include "omx_engine.h"
 
 /* ---- registers ---- */
 

@@ -7,8 +7,8 @@
 #ifndef OMX_ENGINE_H
 #define OMX_ENGINE_H
 
+#include "omx_engine.h"
 #include "qemu.h"
-#include "registers.h"
 
 #define CHANNELS	8
 #define RING_ORDER	12

@@ -23,7 +23,7 @@
 
 #include "fuse.h"
 #include "memory.h"
-#include "registers.h"
+#include "omx_engine.h"
 #include "sva.h"
 #include "userfault.h"
 

@@ -66,9 +66,9 @@ build_lab_programs() {
 # For QEMU, see tests/engine. A guest may be using the old one.
 build_engine() {
 	local so=$build/lab/omx-engine.so
-	[ -z "$(find "$top/tests/engine" -newer "$so" 2>&1)" ] ||
+	[ -z "$(find "$top/tests/engine" "$top/contract/omx_engine.h" -newer "$so" 2>&1)" ] ||
 		{ gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
-			-o "$so.new" "$top"/tests/engine/*.c && mv "$so.new" "$so"; } ||
+			-I "$top/contract" -o "$so.new" "$top"/tests/engine/*.c && mv "$so.new" "$so"; } ||
 		die "cannot build the engine"
 }
 
@@ -107,7 +107,6 @@ build_modules() {
 	local module modules=(memory/engine memory/page_lock iommu/driver iommu/poke)
 	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
-	copy_sources "$top/tests/engine" "$build/engine"
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"
 		loudly "the tests' $module" kbuild "$modules_build/$module" \

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/version.h>
 
-#include "registers.h"
+#include "omx_engine.h"
 
 #define CHANNELS	8
 #define ENTRIES		64		/* of a ring, one page */

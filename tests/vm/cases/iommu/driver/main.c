@@ -75,7 +75,7 @@ static int engine_check(struct engine *engine)
 	    FIELD_GET(ENGINE_CAPS_CHANNELS, caps) == CHANNELS &&
 	    1 << FIELD_GET(ENGINE_CAPS_RING_ORDER, caps) >= ENTRIES)
 		return 0;
-	dev_err(&engine->pdev->dev, "not the engine that registers.h describes\n");
+	dev_err(&engine->pdev->dev, "not the engine that omx_engine.h describes\n");
 	return -ENODEV;
 }
 

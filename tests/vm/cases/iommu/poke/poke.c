@@ -8,7 +8,7 @@
 #include <linux/moduleparam.h>
 #include <linux/pci.h>
 
-#include "registers.h"
+#include "omx_engine.h"
 
 static int poke(u32 offset, u32 value)
 {

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "registers.h"
+#include "omx_engine.h"
 #include "sva.h"
 
 #define CHANNELS	8

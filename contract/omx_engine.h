@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The registers, descriptors and completion records of omx-engine, for the
- * emulated device in this folder and for its drivers.  README.md says what they
- * mean.  Everything is little endian.
+ * The registers, descriptors and completion records of omx-engine: for the device
+ * that tests/engine emulates, for the driver, and for the drivers of tests.
+ * tests/engine/README.md says what they mean.  Everything is little endian.
  */
 #ifndef OMX_ENGINE_REGISTERS_H
 #define OMX_ENGINE_REGISTERS_H
@@ -112,5 +112,8 @@ struct engine_record {
 	__le64 cookie;
 	__le64 reserved;
 };
+
+_Static_assert(sizeof(struct engine_descriptor) == 64, "as the engine reads it");
+_Static_assert(sizeof(struct engine_record) == 32, "as the engine writes it");
 
 #endif
