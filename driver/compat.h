@@ -159,6 +159,47 @@ static inline struct iommu_domain *omx_iommu_domain_alloc(struct device *dev)
 }
 #endif
 
+/* 6.2 dropped the data of the driver; since 6.16 binding enables what it needs. */
+#ifdef CONFIG_IOMMU_API
+static inline struct iommu_sva *omx_iommu_sva_bind(struct device *dev, struct mm_struct *mm)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	return iommu_sva_bind_device(dev, mm, NULL);
+#else
+	return iommu_sva_bind_device(dev, mm);
+#endif
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+static inline int omx_iommu_sva_enable(struct device *dev)
+{
+	int error = iommu_dev_enable_feature(dev, IOMMU_DEV_FEAT_IOPF);
+
+	if (error)
+		return error;
+	error = iommu_dev_enable_feature(dev, IOMMU_DEV_FEAT_SVA);
+	if (error)
+		iommu_dev_disable_feature(dev, IOMMU_DEV_FEAT_IOPF);
+	return error;
+}
+
+static inline void omx_iommu_sva_disable(struct device *dev)
+{
+	iommu_dev_disable_feature(dev, IOMMU_DEV_FEAT_SVA);
+	iommu_dev_disable_feature(dev, IOMMU_DEV_FEAT_IOPF);
+}
+#else
+static inline int omx_iommu_sva_enable(struct device *dev)
+{
+	return 0;
+}
+
+static inline void omx_iommu_sva_disable(struct device *dev)
+{
+}
+#endif
+#endif
+
 /* cond_resched_rcu(), which 7.2 has no more. */
 static inline void omx_cond_resched_rcu(void)
 {

@@ -14,7 +14,7 @@
 
 #include "device/query.h"
 #include "endpoint/endpoint.h"
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "net/board.h"
 #include "net/peer.h"
 #include "observe/counters.h"
@@ -57,7 +57,7 @@ int omx_query_engine(struct net *net, void __user *arg)
 	struct omx_ioc_engine engine = {};
 	const char *why;
 
-	why = omx_domain_engine_state(engine.device, sizeof(engine.device));
+	why = omx_device_engine_state(engine.device, sizeof(engine.device));
 	if (why)
 		strscpy(engine.reason, why, sizeof(engine.reason));
 	return query_answer(arg, &engine, sizeof(engine));

@@ -9,7 +9,7 @@
 #include <linux/skbuff.h>
 
 #include "engine/copies.h"
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "memory/access.h"
 #include "memory/cursor.h"
 #include "memory/region.h"
@@ -23,8 +23,8 @@ MODULE_PARM_DESC(copy_offload_min, "bytes of a message from which on copy_offloa
 
 void omx_copies_decide(struct omx_copies *copies, const struct omx_region *region, u64 length)
 {
-	if (region->mode == OMX_DEVICE && omx_domain_engine_is_for(region->space))
-		copies->engine = &omx_domain_engine;
+	if (region->mode == OMX_DEVICE && omx_device_engine_is_for(region->space))
+		copies->engine = &omx_device_engine;
 	else if (omx_engine_is_open(&omx_dmaengine) && length >= READ_ONCE(copy_offload_min))
 		copies->engine = &omx_dmaengine;
 }
@@ -59,6 +59,24 @@ static u32 copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
 	return 0;
 }
 
+/* Without an extent only the engine can reach the page, so it also gets short pieces. */
+static u32 copies_start_job(struct omx_copies *copies, struct omx_copy_job *job, u32 length)
+{
+	const struct omx_engine_ops *ops = copies->engine->ops;
+	u32 shortest = job->extent ? ops->shortest : 1;
+
+	length = min(length, ops->longest);
+	job->length = copy_find_source(job->skb, job->skb_offset, length, &job->from,
+				       &job->from_offset);
+	if (job->length < shortest)
+		return 0;
+	if (!omx_engine_start(copies->engine, job, &copies->list)) {
+		copies_count(copies, ops->refused);
+		return 0;
+	}
+	return job->length;
+}
+
 u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
 		     struct sk_buff *skb, int skb_offset, u32 length)
 {
@@ -66,20 +84,28 @@ u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
 	struct omx_copy_job job = {
 		.skb = skb, .skb_offset = skb_offset,
 		.page = cursor->page, .page_offset = cursor->page_offset,
-		.offset = cursor->offset, .address = omx_cursor_here(cursor),
+		.offset = cursor->offset,
+		.space = extent->space, .address = omx_cursor_here(cursor),
 		.extent = extent, .tries = copies->tries,
 	};
 
 	lockdep_assert_held(&extent->lock);
-	length = min(length, copies->engine->ops->longest);
-	job.length = copy_find_source(skb, skb_offset, length, &job.from, &job.from_offset);
-	if (job.length < copies->engine->ops->shortest)
-		return 0;
-	if (!omx_engine_start(copies->engine, &job, &copies->list)) {
-		copies_count(copies, copies->engine->ops->refused);
-		return 0;
-	}
-	return job.length;
+	return copies_start_job(copies, &job, length);
+}
+
+u32 omx_copies_start_by_address(struct omx_copies *copies, struct omx_cursor *cursor,
+				struct sk_buff *skb, int skb_offset, u32 length)
+{
+	u64 in_segment;
+	struct omx_copy_job job = {
+		.skb = skb, .skb_offset = skb_offset,
+		.offset = cursor->offset,
+		.space = cursor->region->space,
+		.address = omx_cursor_address(cursor, &in_segment),
+		.tries = copies->tries,
+	};
+
+	return copies_start_job(copies, &job, min_t(u64, length, in_segment));
 }
 
 /* The first of them, if its end is known. */
@@ -97,7 +123,7 @@ static struct omx_copy *copies_first_done(struct omx_copies *copies)
 static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
 			 const struct omx_copy *copy)
 {
-	bool resume = copy->faulted && copy->job.tries < TRIES_MAX;
+	bool resume = copy->again && copy->job.tries < TRIES_MAX;
 	int error;
 
 	copies->tries = copy->job.tries + 1;

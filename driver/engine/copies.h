@@ -14,11 +14,13 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
+#include "engine/device_engine.h"
 #include "engine/engine.h"
 
 struct omx_board;
 struct omx_cursor;
 struct omx_region;
+struct omx_space;
 struct sk_buff;
 
 /* Of one pull, under its lock. */
@@ -52,6 +54,14 @@ static inline bool omx_copies_is_empty(const struct omx_copies *copies)
 	return likely(list_empty(&copies->list));
 }
 
+/* Does the engine bring absent pages by itself?  NULL: there is none. */
+static inline bool omx_copies_page_in(const struct omx_copies *copies,
+				      const struct omx_space *space)
+{
+	return unlikely(copies && copies->engine == &omx_device_engine) &&
+	       omx_device_engine_pages_in(space);
+}
+
 /* ---- BH off ---- */
 /*
  * Has the engine copy from the frame to where the cursor stands, under the
@@ -59,6 +69,12 @@ static inline bool omx_copies_is_empty(const struct omx_copies *copies)
  */
 u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
 			 struct sk_buff *skb, int skb_offset, u32 length);
+/*
+ * The same without looking for a page, for an engine that pages in by itself: up to the
+ * end of a segment.
+ */
+u32 omx_copies_start_by_address(struct omx_copies *copies, struct omx_cursor *cursor,
+				struct sk_buff *skb, int skb_offset, u32 length);
 /*
  * Releases the copies that are done, and copies again what went wrong, except
  * where the page is absent by now.  True: none is left.
@@ -97,9 +113,22 @@ static inline bool omx_copies_is_empty(const struct omx_copies *copies)
 	return true;
 }
 
+static inline bool omx_copies_page_in(const struct omx_copies *copies,
+				      const struct omx_space *space)
+{
+	return false;
+}
+
 static inline u32 omx_copies_start(struct omx_copies *copies,
 				       const struct omx_cursor *cursor,
 				       struct sk_buff *skb, int skb_offset, u32 length)
+{
+	return 0;
+}
+
+static inline u32 omx_copies_start_by_address(struct omx_copies *copies,
+					      struct omx_cursor *cursor,
+					      struct sk_buff *skb, int skb_offset, u32 length)
 {
 	return 0;
 }

@@ -31,7 +31,7 @@ static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
 	struct page *page = omx_entry_page(extent->entry[i]);
 	int error;
 
-	if (address >= OMX_DEVICE_ADDRESSES)
+	if (address >= OMX_DEVICE_ADDRESSES && address < OMX_DEVICE_ADDRESSES_END)
 		return -ENXIO;
 	error = omx_iommu_map(domain->iommu, address, page_to_phys(page), PAGE_SIZE,
 			      IOMMU_WRITE | IOMMU_CACHE, GFP_ATOMIC | __GFP_NOWARN);

@@ -5,7 +5,7 @@
  * empty.  A page enters it when page-in brings the page for a region of mode `device`,
  * or when a copy to it is started.  It leaves when its extent forgets it, before the
  * memory changes [Psistakis22].  The frames that are copied are there as well, at
- * addresses that programs do not have, each for as long as it is being copied.
+ * addresses of their own, each for as long as it is being copied.
  *
  * extent->mapped says which pages of an extent are in the domain, under extent->lock.
  */
@@ -25,9 +25,9 @@ struct omx_extent;
 struct omx_space;
 
 struct omx_domain {
-	struct omx_space *space;	/* not referenced: it ends the domain before it ends */
+	struct omx_space *space;	/* not referenced: it ends the domain first; or NULL */
 	struct iommu_domain *iommu;
-	struct list_head in_function;	/* all domains, under function_lock */
+	struct list_head in_function;	/* all domains, under omx_function_lock */
 	struct list_head in_waiting;	/* has copies, but another one is attached */
 	struct list_head queue;		/* copies that are on no ring; both under engine->lock */
 };

@@ -9,7 +9,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "engine/engine.h"
 #include "memory/extent.h"
 
@@ -148,7 +148,7 @@ void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
 		extent->copy = 0;
 	}
 	if (unlikely(extent->mapped))
-		omx_domain_engine_invalidate(extent, first, last);
+		omx_device_engine_invalidate(extent, first, last);
 }
 
 /* ---- its beginning ---- */
@@ -166,7 +166,7 @@ static struct omx_copy *engine_unused(struct omx_engine *engine)
 static bool copy_start(struct omx_engine *engine, struct omx_copy *copy)
 {
 	lockdep_assert_held(&engine->lock);
-	copy->failed = copy->faulted = copy->landed = copy->reported = false;
+	copy->failed = copy->again = copy->landed = copy->reported = false;
 	copy->number = engine->started + 1;
 	if (!engine->ops->submit(copy))
 		return false;

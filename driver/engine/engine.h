@@ -5,11 +5,9 @@
  * them, in any context.  This interface is what all kinds of engines have in
  * common:
  *	dmaengine.c	a channel of the kernel's dmaengine, by physical address
- *	domain_engine.c	a function of the PCI bus behind an IOMMU, by the addresses of
- *			the program in an IOMMU domain of the driver's
- * A third kind would be a function that walks the page tables of the program (SVA):
- * it maps nothing, an invalidation need not wait for it, and a copy whose page fault
- * the kernel refuses has `failed`, as has one that faults here.
+ *	device_engine.c	a function of the PCI bus behind an IOMMU, by the addresses of
+ *			the program: in an IOMMU domain of the driver's, or by the
+ *			program's own page tables (SVA)
  *
  * Kernels without dmaengine build without engines (OMX_DMA=n).
  *
@@ -31,7 +29,10 @@
 struct omx_copy;
 struct omx_domain;
 struct omx_engine;
+struct omx_engine_ring;
 struct omx_extent;
+struct omx_space;
+struct omx_sva;
 struct page;
 struct sk_buff;
 
@@ -45,7 +46,8 @@ struct omx_copy_job {
 	struct page *page;		/* the program's */
 	u32 page_offset;
 	u64 offset;			/* in the region */
-	u64 address;			/* the program's, where it goes */
+	struct omx_space *space;	/* the program's ... */
+	u64 address;			/* ... and where it goes there */
 	struct omx_extent *extent;	/* has the page; not used once the copy has started */
 	unsigned int tries;		/* of these bytes that ended with faults */
 };
@@ -56,17 +58,20 @@ struct omx_copy {
 	struct omx_copy_job job;
 	u64 number;
 	bool failed;
-	bool faulted;			/* failed because a page was gone: do the rest again */
-	u32 done;			/* bytes before the fault */
+	bool again;			/* have the engine do the rest: only its page was gone */
+	u32 done;			/* bytes of a copy that failed */
 	bool landed;
 	bool reported;			/* the engine does not know it any more */
 	struct {			/* for dmaengine.c */
 		s32 cookie;
 		dma_addr_t from, to;
 	} dma;
-	struct {			/* for domain_engine.c */
-		struct omx_domain *domain;
+	struct {			/* for device_engine.c */
+		struct omx_domain *domain;	/* has the frame */
+		struct omx_sva *sva;	/* has the program's pages; NULL: the domain has */
 		struct list_head node;	/* domain->queue, until it is on a ring */
+		struct omx_engine_ring *ring;	/* on which it is or was */
+		bool late;		/* it has waited for its page for too long */
 		u64 from;
 	} device;
 };
@@ -114,7 +119,7 @@ struct omx_engine {
 #ifdef OMX_DMA
 
 extern struct omx_engine omx_dmaengine;
-extern struct omx_engine omx_domain_engine;	/* not in all builds */
+extern struct omx_engine omx_device_engine;	/* not in all builds */
 
 /* ---- process context, by the kind of the engine ---- */
 void omx_dmaengine_init(void);
@@ -171,7 +176,7 @@ static inline void omx_engines_take_locks(void)
 {
 	omx_engine_wait(&omx_dmaengine, 0);
 #ifdef OMX_PCI_ENGINE
-	omx_engine_wait(&omx_domain_engine, 0);
+	omx_engine_wait(&omx_device_engine, 0);
 #endif
 }
 

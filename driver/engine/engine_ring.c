@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Descriptors are put on the ring of a channel and are found complete there.
- * domain_engine.c calls this in softirq, in process context and from MMU notifiers,
+ * device_engine.c calls this in softirq, in process context and from MMU notifiers,
  * with the engine's lock.
  */
 #include <linux/delay.h>
@@ -15,6 +15,7 @@
 #include "engine/domain.h"
 #include "engine/engine.h"
 #include "engine/engine_ring.h"
+#include "engine/sva.h"
 #include "memory/space.h"
 #include "net/board.h"
 #include "omx_engine.h"
@@ -69,6 +70,8 @@ void omx_engine_ring_clear(struct omx_engine_ring *ring)
 {
 	ring->tail = 0;
 	ring->done = 0;
+	ring->requests = 0;
+	ring->was_busy = false;
 }
 
 void omx_engine_ring_enable(struct omx_engine_ring *ring)
@@ -81,6 +84,7 @@ void omx_engine_ring_enable(struct omx_engine_ring *ring)
 
 void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 to, u64 from)
 {
+	const struct omx_sva *sva = copy->device.sva;
 	u32 number = ring->tail++;
 	u32 slot = number % OMX_RING_ENTRIES;
 
@@ -88,15 +92,28 @@ void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u6
 	memset(&ring->record[slot], 0, sizeof(ring->record[slot]));
 	ring->descriptor[slot] = (struct engine_descriptor) {
 		.operation = ENGINE_OPERATION_COPY,
-		.flags = ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT,
+		.flags = ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT |
+			 (sva ? ENGINE_FLAG_DESTINATION_PASID : 0),
 		.length = cpu_to_le32(copy->job.length),
 		.source = cpu_to_le64(from),
 		.destination = cpu_to_le64(to),
 		.record = cpu_to_le64(ring_record_address(ring, number)),
+		.destination_pasid = cpu_to_le32(sva ? sva->pasid : 0),
 		.cookie = cpu_to_le64(copy->number),
 	};
 	/* writel() is a barrier: the engine sees the descriptor before the tail. */
 	writel(ring->tail, ring->registers + ENGINE_TAIL);
+}
+
+/*
+ * In a domain a page that is gone faults, and is tried again.  With SVA a fault is
+ * final: the kernel has refused the page, and the processor finds out why.
+ */
+static bool ring_copies_again(const struct omx_copy *copy, u32 status)
+{
+	if (status == ENGINE_STATUS_DESTINATION_FAULT)
+		return !copy->device.sva;
+	return status == ENGINE_STATUS_ABORTED && !copy->device.late;
 }
 
 /* The record may be missing, if it could not be written: then nothing is known. */
@@ -107,22 +124,35 @@ static void ring_report(struct omx_copy *copy, const struct engine_record *recor
 	/* The engine writes the status last. */
 	dma_rmb();
 	copy->failed = status != ENGINE_STATUS_SUCCESS;
-	copy->faulted = status == ENGINE_STATUS_DESTINATION_FAULT;
-	if (copy->faulted) {
+	copy->again = ring_copies_again(copy, status);
+	if (copy->again)
 		copy->done = min(le32_to_cpu(record->done), copy->job.length);
-		omx_count(copy->device.domain->space->board, ENGINE_FAULT);
-	}
+	if (status == ENGINE_STATUS_DESTINATION_FAULT)
+		omx_count(copy->job.space->board, ENGINE_FAULT);
 	copy->reported = true;
 }
 
-/* What is left of a copy that ended with a fault, whose frame is unmapped. */
+/* What is left of a copy that is to be done again, whose frame is unmapped. */
 static void ring_skip_done(struct omx_copy *copy)
 {
-	if (!copy->faulted)
+	if (!copy->again)
 		return;
 	copy->job.skb_offset += copy->done;
 	copy->job.offset += copy->done;
 	copy->job.length -= copy->done;
+}
+
+/* Of all copies that have ended since the last time, which may be of several boards. */
+static void ring_count_requests(struct omx_engine_ring *ring)
+{
+	const struct omx_copy *copy = omx_engine_ring_head(ring);
+	u32 requests;
+
+	if (!copy->device.sva)
+		return;
+	requests = readl(ring->registers + ENGINE_PAGE_REQUESTS);
+	omx_count_add(copy->job.space->board, ENGINE_PAGE_REQUEST, requests - ring->requests);
+	ring->requests = requests;
 }
 
 bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *engine)
@@ -136,6 +166,8 @@ bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *e
 	head = readl(ring->registers + ENGINE_HEAD);
 	if (head - ring->done > ring->tail - ring->done)
 		return false;
+	if (ring->done != head)
+		ring_count_requests(ring);
 	for (; ring->done != head; ring->done++) {
 		u32 slot = ring->done % OMX_RING_ENTRIES;
 
@@ -165,4 +197,20 @@ bool omx_engine_ring_await_drained(struct omx_engine_ring *ring)
 		udelay(1);
 	}
 	return false;
+}
+
+void omx_engine_ring_abort(struct omx_engine_ring *ring)
+{
+	if (!omx_engine_ring_is_idle(ring))
+		writel(ENGINE_COMMAND_ABORT, ring->registers + ENGINE_COMMAND);
+}
+
+struct omx_copy *omx_engine_ring_head(struct omx_engine_ring *ring)
+{
+	return ring->copy[ring->done % OMX_RING_ENTRIES];
+}
+
+bool omx_engine_ring_has_requests(struct omx_engine_ring *ring)
+{
+	return readl(ring->registers + ENGINE_PENDING);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A channel of omx-engine and its ring of descriptors: what domain_engine.c puts
+ * A channel of omx-engine and its ring of descriptors: what device_engine.c puts
  * there, the channel does in order.  Rings and completion records are at the same
- * addresses in every domain, above those of programs.
+ * addresses in every domain.
  *
  * Everything under the engine's lock, except for making and mapping the memory.
  */
@@ -21,8 +21,12 @@ struct omx_engine;
 /* Descriptors that are not complete.  Few, because a drain waits for what they write. */
 #define OMX_RING_DEPTH		16
 
-/* Programs have no higher addresses in their domains; there are rings and frames. */
-#define OMX_DEVICE_ADDRESSES	(1ULL << 47)
+/*
+ * Where rings and frames are in each domain.  Programs rarely have memory there; what
+ * they have the processor copies.
+ */
+#define OMX_DEVICE_ADDRESSES	0x6f0000000000ULL
+#define OMX_DEVICE_ADDRESSES_END	(OMX_DEVICE_ADDRESSES + (2ULL << 30))
 
 struct omx_engine_ring {
 	void __iomem *registers;
@@ -31,6 +35,9 @@ struct omx_engine_ring {
 	struct engine_record *record;
 	u32 tail;				/* descriptors submitted ... */
 	u32 done;				/* ... and seen to be complete */
+	u32 requests;				/* page requests, since it was enabled */
+	u32 watched;				/* `done` when it was last looked at ... */
+	bool was_busy;				/* ... and whether it was idle then */
 	struct omx_copy *copy[OMX_RING_ENTRIES];
 };
 
@@ -56,6 +63,14 @@ bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *e
  */
 void omx_engine_ring_drain(struct omx_engine_ring *ring);
 bool omx_engine_ring_await_drained(struct omx_engine_ring *ring);
+/* What is on the ring ends soon: as it would have, or aborted. */
+void omx_engine_ring_abort(struct omx_engine_ring *ring);
+/* The oldest copy on a ring that is not idle. */
+struct omx_copy *omx_engine_ring_head(struct omx_engine_ring *ring);
+
+/* ---- any context ---- */
+/* Is the kernel still serving page requests of the channel? */
+bool omx_engine_ring_has_requests(struct omx_engine_ring *ring);
 
 static inline bool omx_engine_ring_is_idle(const struct omx_engine_ring *ring)
 {

@@ -14,9 +14,11 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "engine/function.h"
 #include "omx_engine.h"
+
+#define FUNCTION_SVA	(ENGINE_CAPS_PASID | ENGINE_CAPS_PAGE_REQUEST)
 
 /* ---- registers ---- */
 
@@ -49,6 +51,7 @@ static bool function_is_known(struct omx_function *function)
 	u32 caps = readl(function->registers + ENGINE_CAPS);
 
 	function->max_length = readl(function->registers + ENGINE_MAX_LENGTH);
+	function->has_pasid = (caps & FUNCTION_SVA) == FUNCTION_SVA;
 	function->rings = min_t(u32, FIELD_GET(ENGINE_CAPS_CHANNELS, caps), OMX_RINGS_MAX);
 	return readl(function->registers + ENGINE_ID) == ENGINE_ID_VALUE &&
 	       readl(function->registers + ENGINE_VERSION) == ENGINE_VERSION_VALUE &&
@@ -60,7 +63,7 @@ static bool function_is_known(struct omx_function *function)
 
 static irqreturn_t function_interrupt(int irq, void *data)
 {
-	omx_domain_engine_interrupt();
+	omx_device_engine_interrupt();
 	return IRQ_HANDLED;
 }
 
@@ -157,7 +160,7 @@ static int function_start(struct omx_function *function)
 		goto free_rings;
 	omx_function_reset(function);
 	pci_set_master(function->pdev);
-	error = omx_domain_engine_begin(function);
+	error = omx_device_engine_begin(function);
 	if (!error)
 		return 0;
 	pci_clear_master(function->pdev);
@@ -173,7 +176,7 @@ static int function_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	int error;
 
 	if (!device_iommu_mapped(&pdev->dev)) {
-		omx_domain_engine_explain("no IOMMU translates for it");
+		omx_device_engine_explain("no IOMMU translates for it");
 		return -ENODEV;
 	}
 	function = kzalloc(sizeof(*function), GFP_KERNEL);
@@ -201,10 +204,10 @@ static void function_remove(struct pci_dev *pdev)
 {
 	struct omx_function *function = pci_get_drvdata(pdev);
 
-	omx_domain_engine_halt("it is being removed");
+	omx_device_engine_halt("it is being removed");
 	pci_clear_master(pdev);
 	function_free_interrupts(function, function->rings + 1);
-	omx_domain_engine_end("it was removed");
+	omx_device_engine_end("it was removed");
 	function_free_rings(function);
 	function_release_registers(function);
 	kfree(function);
@@ -212,12 +215,12 @@ static void function_remove(struct pci_dev *pdev)
 
 static void function_reset_prepare(struct pci_dev *pdev)
 {
-	omx_domain_engine_halt("it is being reset");
+	omx_device_engine_halt("it is being reset");
 }
 
 static void function_reset_done(struct pci_dev *pdev)
 {
-	omx_domain_engine_resume();
+	omx_device_engine_resume();
 }
 
 static const struct pci_error_handlers function_handlers = {
@@ -255,5 +258,5 @@ void omx_function_exit(void)
 {
 	if (function_registered)
 		pci_unregister_driver(&function_driver);
-	omx_domain_engine_exit();
+	omx_device_engine_exit();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The PCI function of omx-engine, the copy engine of tests/engine: its registers,
- * channels and interrupts.  domain_engine.h uses it.  There is one, the first that is
+ * channels and interrupts.  device_engine.h uses it.  There is one, the first that is
  * found.
  */
 #ifndef OMX_FUNCTION_H
@@ -19,6 +19,7 @@ struct omx_function {
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	u32 max_length;			/* of a copy */
+	bool has_pasid;			/* and page requests */
 	unsigned int rings;
 	struct omx_engine_ring ring[OMX_RINGS_MAX];
 };

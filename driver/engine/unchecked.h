@@ -17,7 +17,7 @@ extern long omx_unchecked_shift;
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)
 {
-	return copies && copies->engine == &omx_domain_engine;
+	return copies && copies->engine == &omx_device_engine;
 }
 
 #else

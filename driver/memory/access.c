@@ -113,6 +113,17 @@ static u32 access_fill_unchecked(struct omx_cursor *cursor, struct sk_buff *skb,
 	return cursor->left;
 }
 
+/*
+ * The engine pages in by itself, so no page is looked for.  0: it is full, or no longer
+ * there.
+ */
+static u32 access_fill_by_address(struct omx_cursor *cursor, struct sk_buff *skb, int from,
+				  u32 length, struct omx_copies *copies)
+{
+	cursor->left = omx_copies_start_by_address(copies, cursor, skb, from, length);
+	return cursor->left;
+}
+
 /* By DMA, which may accept fewer bytes and then sets *length, or by the processor. */
 static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
 		       int from, u32 *length, struct omx_copies *copies)
@@ -128,6 +139,27 @@ static int access_fill(const struct omx_cursor *cursor, struct sk_buff *skb,
 	return access_fill_page(cursor, skb, from, *length);
 }
 
+/* Sets *length to what it has filled, 0: the page is absent. */
+static int access_fill_present(struct omx_cursor *cursor, struct sk_buff *skb, int from,
+			       u32 *length, struct omx_copies *copies)
+{
+	struct omx_extent *extent = omx_cursor_extent(cursor);
+	u32 wanted = *length;
+	int error = 0;
+
+	*length = 0;
+	if (!extent)
+		return 0;
+	spin_lock(&extent->lock);
+	*length = min(wanted, omx_cursor_usable(cursor));
+	if (*length)
+		error = access_fill(cursor, skb, from, length, copies);
+	else if (omx_is_unchecked(copies))
+		*length = access_fill_unchecked(cursor, skb, from, wanted, copies);
+	spin_unlock(&extent->lock);
+	return error;
+}
+
 int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 		    int skb_offset, u32 length, struct omx_copies *copies)
 {
@@ -137,17 +169,13 @@ int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 	if (!omx_cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n, skb_offset += n) {
-		struct omx_extent *extent = omx_cursor_extent(cursor);
-
-		if (!extent)
-			return -EAGAIN;
-		spin_lock(&extent->lock);
-		n = min(length, omx_cursor_usable(cursor));
-		if (n)
-			error = access_fill(cursor, skb, skb_offset, &n, copies);
-		else if (omx_is_unchecked(copies))
-			n = access_fill_unchecked(cursor, skb, skb_offset, length, copies);
-		spin_unlock(&extent->lock);
+		n = 0;
+		if (omx_copies_page_in(copies, cursor->region->space))
+			n = access_fill_by_address(cursor, skb, skb_offset, length, copies);
+		if (!n) {
+			n = length;
+			error = access_fill_present(cursor, skb, skb_offset, &n, copies);
+		}
 		if (!n)
 			return -EAGAIN;
 		omx_cursor_advance(cursor, n);

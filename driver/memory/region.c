@@ -10,7 +10,7 @@
 
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "memory/region.h"
 #include "memory/region_page_in.h"
 #include "memory/space.h"
@@ -151,7 +151,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	if (region->mode == OMX_DEVICE && region->access & OMX_REGION_WRITE)
-		omx_domain_engine_join(region->space);
+		omx_device_engine_join(region->space);
 	if (region->mode == OMX_PERMANENT)
 		error = omx_region_page_in(region, 0, region->length, region->access);
 	if (error) {

@@ -8,7 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "memory/page_in.h"
 #include "memory/region.h"
 #include "memory/region_page_in.h"
@@ -51,6 +51,13 @@ static unsigned int region_how_to_page_in(const struct omx_region *region, u8 ac
 	       (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE ? OMX_PAGES_DEVICE : 0);
 }
 
+/* Translations of the driver's own are not needed then. */
+static bool region_is_paged_by_device(const struct omx_region *region, u8 access)
+{
+	return region->mode == OMX_DEVICE && access & OMX_REGION_WRITE &&
+	       omx_device_engine_pages_in(region->space);
+}
+
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
 		       u8 access)
 {
@@ -77,7 +84,7 @@ int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 	int error;
 
 	if (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE)
-		omx_domain_engine_join(region->space);
+		omx_device_engine_join(region->space);
 	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
 		return 0;
 	error = omx_region_page_in(region, 0, length, access);
@@ -90,6 +97,8 @@ void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
 {
 	if (region->mode == OMX_OVERLAP)
 		omx_region_page_in(region, 0, length, access);
+	else if (region_is_paged_by_device(region, access))
+		return;
 	else if (!omx_region_mode_pins(region->mode))
 		region_page_in_range(region, 0, min(length, AHEAD),
 				     region_how_to_page_in(region, access) & ~OMX_PAGES_FAULT);

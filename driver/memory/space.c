@@ -11,7 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "memory/extent.h"
 #include "memory/lru.h"
 #include "memory/space.h"
@@ -220,7 +220,7 @@ static void space_release(struct work_struct *work)
 	/* No notifier is left to queue it again. */
 	cancel_delayed_work_sync(&space->tidy);
 	space_tidy(&space->tidy.work);
-	omx_domain_engine_leave(space);
+	omx_device_engine_leave(space);
 	xa_destroy(&space->extents);
 	omx_lru_remove_space(space);
 	omx_young_unregister(space);

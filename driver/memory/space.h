@@ -30,6 +30,7 @@ struct omx_domain;
 struct omx_extent;
 struct omx_pager;
 struct omx_program;
+struct omx_sva;
 
 struct omx_space {
 	refcount_t ref;
@@ -38,7 +39,10 @@ struct omx_space {
 	struct omx_board *board;	/* referenced: counters */
 	struct omx_pager *pager;	/* referenced: who pages in */
 	struct omx_domain *domain;	/* for an engine; NULL: has none yet */
-	bool joined;			/* has had a domain: releasing it waits for the engine */
+	struct omx_sva *sva;		/* or this, for an engine that uses its page tables */
+	unsigned long barred;		/* jiffies: until then the engine does not page in ... */
+	u8 stalls;			/* ... because a page has taken long, so often */
+	bool joined;			/* may have one of them: releasing it tells the engine */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* its pages are never evicted for others */
 	struct omx_program *program;	/* this and the next three: see lru.c */

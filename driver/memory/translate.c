@@ -13,7 +13,7 @@
 #include <linux/string.h>
 
 #include "compat.h"
-#include "engine/domain_engine.h"
+#include "engine/device_engine.h"
 #include "memory/translate.h"
 #include "memory/userfault.h"
 #include "memory/wanted.h"
@@ -132,7 +132,7 @@ static void translations_install(const struct omx_wanted *wanted, const unsigned
 	omx_extent_link_contiguous(extent, wanted->first, wanted->count);
 	omx_wanted_count_ahead(wanted, installed);
 	if (wanted->how & OMX_PAGES_DEVICE)
-		omx_domain_engine_admit(extent, wanted->first, wanted->count);
+		omx_device_engine_admit(extent, wanted->first, wanted->count);
 }
 
 /* -EAGAIN: the pages have changed. */

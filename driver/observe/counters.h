@@ -77,6 +77,8 @@
 	X(ENGINE_MAPPED,	"page mapped in the device's domain") \
 	X(ENGINE_DRAINED,	"invalidation drained the device") \
 	X(ENGINE_ATTACHED,	"domain attached to the device") \
+	X(ENGINE_PAGE_REQUEST,	"page requested by the device") \
+	X(ENGINE_STALLED,	"endpoint barred from the device because its page did not come") \
 	X(ACCESS_PUT,		"put performed for a peer") \
 	X(ACCESS_GET,		"get performed for a peer") \
 	X(ACCESS_ATOMIC,	"atomic performed for a peer") \

@@ -49,7 +49,8 @@ bool omx_pull_next_block_has_pages(struct omx_pull *pull)
 	u64 start, end;
 	bool missing;
 
-	if (omx_is_unchecked(&pull->copies))
+	if (omx_is_unchecked(&pull->copies) ||
+	    omx_copies_page_in(&pull->copies, pull->region->space))
 		return true;
 	omx_pull_next_block(pull, &start, &end);
 	missing = omx_cursor_look(&pull->ahead, pull->start + start, end - start);
@@ -272,7 +273,9 @@ static void pull_receive_parked(struct omx_pull *pull, struct sk_buff_head *out)
 	lockdep_assert_held(&pull->lock);
 	if (skb_queue_empty(&pull->paging.parked))
 		return;
-	omx_copies_wait(&pull->copies);		/* part of a frame may be in place */
+	/* Part of a frame may be in place.  An engine that pages in may store it twice. */
+	if (!omx_copies_page_in(&pull->copies, pull->region->space))
+		omx_copies_wait(&pull->copies);
 	__skb_queue_head_init(&parked);
 	skb_queue_splice_init(&pull->paging.parked, &parked);
 	pull->paging.resuming = true;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The function of the engine comes, is reset and goes (function.c), and programs begin
+ * and cease to receive by it.  All of that is process context, under omx_function_lock.
+ */
+#include <linux/iommu.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+#include "compat.h"
+#include "engine/device_private.h"
+#include "engine/sva.h"
+#include "memory/space.h"
+
+static char *device_kind = "auto";
+module_param(device_kind, charp, 0444);
+MODULE_PARM_DESC(device_kind, "copy engine of memory mode device: auto, sva or domain (auto)");
+
+/* ---- programs ---- */
+
+static int domain_map_rings(struct omx_domain *domain)
+{
+	struct omx_function *function = omx_device.function;
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < function->rings && !error; i++)
+		error = omx_engine_ring_map(&function->ring[i], domain->iommu);
+	return error;
+}
+
+/* Attaching comes first: it is then that the IOMMU's driver fixes the size of addresses. */
+static int domain_set_up(struct omx_domain *domain)
+{
+	int error = omx_device_attach(domain);
+
+	if (error)
+		return error;
+	error = domain_map_rings(domain);
+	if (error)
+		omx_device_attach(NULL);
+	return error;
+}
+
+/* For a program, or NULL: for none. */
+static struct omx_domain *device_make_domain(struct omx_space *space)
+{
+	struct omx_domain *domain = omx_domain_alloc(space, omx_device_dev());
+	int error;
+
+	lockdep_assert_held(&omx_function_lock);
+	if (!domain)
+		return ERR_PTR(-ENOMEM);
+	error = domain_set_up(domain);
+	if (error) {
+		omx_domain_free(domain);
+		return ERR_PTR(error);
+	}
+	return domain;
+}
+
+static void device_join_domain(struct omx_space *space)
+{
+	struct omx_domain *domain = device_make_domain(space);
+
+	if (IS_ERR(domain))
+		return;
+	list_add_tail(&domain->in_function, &omx_device.domains);
+	/* Pairs with the dependent reads under extent->lock. */
+	smp_store_release(&space->domain, domain);
+}
+
+static bool space_has_joined(const struct omx_space *space)
+{
+	return READ_ONCE(space->domain) || READ_ONCE(space->sva);
+}
+
+void omx_device_engine_join(struct omx_space *space)
+{
+	if (!omx_engine_is_open(&omx_device_engine) || space_has_joined(space))
+		return;
+	mutex_lock(&omx_function_lock);
+	if (omx_engine_is_open(&omx_device_engine) && !space_has_joined(space)) {
+		space->joined = true;
+		if (omx_device.has_sva)
+			omx_sva_join(space, omx_device_dev());
+		else
+			device_join_domain(space);
+	}
+	mutex_unlock(&omx_function_lock);
+}
+
+static void device_remove_domain(struct omx_domain *domain)
+{
+	lockdep_assert_held(&omx_function_lock);
+	if (omx_device_engine.stopped)
+		omx_engine_end_all(&omx_device_engine);
+	omx_device_end_queue(domain);
+	if (domain == omx_device.attached)
+		omx_device_attach(NULL);
+	omx_domain_free(domain);
+}
+
+static void device_leave_domain(struct omx_space *space)
+{
+	struct omx_domain *domain = space->domain;
+
+	WRITE_ONCE(space->domain, NULL);
+	list_del(&domain->in_function);
+	device_remove_domain(domain);
+}
+
+void omx_device_engine_leave(struct omx_space *space)
+{
+	/* Not by space->domain: omx_domain_unlink() may be at work after it has cleared that. */
+	if (!space->joined)
+		return;
+	mutex_lock(&omx_function_lock);
+	if (space->sva)
+		omx_sva_leave(space);
+	if (space->domain)
+		device_leave_domain(space);
+	mutex_unlock(&omx_function_lock);
+	omx_device_schedule_turn();
+}
+
+const char *omx_device_engine_state(char *name, size_t size)
+{
+	const char *why;
+
+	*name = 0;
+	mutex_lock(&omx_function_lock);
+	why = omx_device.why;
+	if (omx_device.function)
+		strscpy(name, dev_name(omx_device_dev()), size);
+	mutex_unlock(&omx_function_lock);
+	return why;
+}
+
+void omx_device_engine_explain(const char *why)
+{
+	mutex_lock(&omx_function_lock);
+	if (!omx_device.function)
+		omx_device.why = why;
+	mutex_unlock(&omx_function_lock);
+}
+
+/* ---- the function ---- */
+
+static void device_enable_rings(void)
+{
+	unsigned int i;
+
+	spin_lock_bh(&omx_device_engine.lock);
+	for (i = 0; i < omx_device.function->rings; i++)
+		omx_engine_ring_enable(&omx_device.function->ring[i]);
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
+static void device_set_function(struct omx_function *function, bool has_sva)
+{
+	lockdep_assert_held(&omx_function_lock);
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device.function = function;
+	omx_device.has_sva = has_sva;
+	omx_device.turning = false;
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
+/* Does all of that work?  Of this domain only rings and frames are used with SVA. */
+static int device_try(void)
+{
+	struct omx_domain *domain = device_make_domain(NULL);
+
+	if (IS_ERR(domain))
+		return PTR_ERR(domain);
+	if (omx_device.has_sva)
+		omx_device.shared = domain;
+	else
+		device_remove_domain(domain);
+	return 0;
+}
+
+static bool function_has_sva(struct omx_function *function)
+{
+	if (!function->has_pasid || !strcmp(device_kind, "domain"))
+		return false;
+	return !omx_sva_begin(&function->pdev->dev);
+}
+
+static void device_unset_function(void)
+{
+	if (omx_device.shared)
+		device_remove_domain(omx_device.shared);
+	omx_device.shared = NULL;
+	if (omx_device.has_sva)
+		omx_sva_end(omx_device_dev());
+	device_set_function(NULL, false);
+}
+
+static int device_begin(struct omx_function *function)
+{
+	int error;
+
+	lockdep_assert_held(&omx_function_lock);
+	if (omx_device.function)
+		return -EBUSY;
+	device_set_function(function, function_has_sva(function));
+	if (!omx_device.has_sva && !strcmp(device_kind, "sva")) {
+		omx_device.why = "it cannot use the page tables of programs";
+		error = -ENODEV;
+		goto unset_function;
+	}
+	error = device_try();
+	if (!error)
+		error = omx_engine_open(&omx_device_engine);
+	if (error) {
+		omx_device.why = error == -EINVAL ? "it shares its IOMMU group with others" :
+						    "the IOMMU has no domain for it";
+		goto unset_function;
+	}
+	device_enable_rings();
+	omx_device.why = NULL;
+	return 0;
+
+unset_function:
+	device_unset_function();
+	return error;
+}
+
+int omx_device_engine_begin(struct omx_function *function)
+{
+	int error;
+
+	mutex_lock(&omx_function_lock);
+	error = device_begin(function);
+	mutex_unlock(&omx_function_lock);
+	return error;
+}
+
+void omx_device_engine_halt(const char *why)
+{
+	mutex_lock(&omx_function_lock);
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device_engine.open = false;
+	omx_device_engine.stopped = true;
+	omx_function_reset(omx_device.function);
+	spin_unlock_bh(&omx_device_engine.lock);
+	omx_device.why = why;
+	omx_engine_end_all(&omx_device_engine);
+	mutex_unlock(&omx_function_lock);
+}
+
+void omx_device_engine_resume(void)
+{
+	mutex_lock(&omx_function_lock);
+	device_enable_rings();
+	omx_device.why = omx_engine_open(&omx_device_engine) ? "out of memory" : NULL;
+	mutex_unlock(&omx_function_lock);
+}
+
+void omx_device_engine_end(const char *why)
+{
+	struct omx_domain *domain, *next;
+
+	mutex_lock(&omx_function_lock);
+	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function) {
+		list_del(&domain->in_function);
+		omx_domain_unlink(domain);
+		device_remove_domain(domain);
+	}
+	device_unset_function();
+	omx_device.why = why;
+	mutex_unlock(&omx_function_lock);
+	omx_device_engine_rest();
+}
+
+void omx_device_engine_rest(void)
+{
+	omx_device_cancel_watch();
+	omx_device_cancel_turn();
+	omx_sva_cancel();
+}
+
+void omx_device_engine_exit(void)
+{
+	omx_device_engine_rest();
+	kvfree(omx_device_engine.copy);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A function without PASIDs is attached to the domain of one program at a time.  If
+ * copies for several programs wait, their domains are attached in turn, by work, since
+ * attaching sleeps: the channels are left to finish meanwhile.  Interrupts queue the
+ * same work.
+ */
+#include <linux/delay.h>
+#include <linux/iommu.h>
+
+#include "engine/device_private.h"
+#include "memory/space.h"
+#include "net/board.h"
+
+#define TURN_COPIES	256	/* of a program, while others wait */
+#define IDLE_STEPS_MAX	20000	/* of 50 us, for what is on the rings */
+
+static void device_turn(struct work_struct *work);
+
+static DECLARE_WORK(device_turn_work, device_turn);
+
+bool omx_device_should_turn(void)
+{
+	lockdep_assert_held(&omx_device_engine.lock);
+	return !omx_device.turning && !list_empty(&omx_device.waiting) &&
+	       (!omx_device.attached || list_empty(&omx_device.attached->queue) ||
+		omx_device.put >= TURN_COPIES);
+}
+
+void omx_device_schedule_turn(void)
+{
+	schedule_work(&device_turn_work);
+}
+
+void omx_device_engine_interrupt(void)
+{
+	schedule_work(&device_turn_work);
+}
+
+void omx_device_cancel_turn(void)
+{
+	cancel_work_sync(&device_turn_work);
+}
+
+static void device_feed_now(void)
+{
+	spin_lock_bh(&omx_device_engine.lock);
+	if (!omx_device_engine.stopped)
+		omx_device_feed();
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
+static void device_set_turning(bool turning)
+{
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device.turning = turning;
+	spin_unlock_bh(&omx_device_engine.lock);
+	device_feed_now();
+}
+
+static bool device_has_become_idle(void)
+{
+	bool idle;
+
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device_complete();
+	idle = omx_device_is_idle();
+	spin_unlock_bh(&omx_device_engine.lock);
+	return idle;
+}
+
+/* Nothing is put on the rings. */
+static void device_await_idle(void)
+{
+	unsigned int steps;
+
+	for (steps = 0; !device_has_become_idle(); steps++) {
+		if (steps == IDLE_STEPS_MAX)
+			return omx_engine_give_up(&omx_device_engine);
+		usleep_range(50, 100);
+	}
+}
+
+/* The one that was attached waits for its next turn, if it has copies left. */
+static void device_set_attached(struct omx_domain *domain)
+{
+	struct omx_domain *last = omx_device.attached;
+
+	lockdep_assert_held(&omx_function_lock);
+	spin_lock_bh(&omx_device_engine.lock);
+	if (last && !list_empty(&last->queue) && list_empty(&last->in_waiting))
+		list_add_tail(&last->in_waiting, &omx_device.waiting);
+	omx_device.attached = domain;
+	if (domain)
+		list_del_init(&domain->in_waiting);
+	omx_device.put = 0;
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
+int omx_device_attach(struct omx_domain *next)
+{
+	int error = 0;
+
+	lockdep_assert_held(&omx_function_lock);
+	device_set_turning(true);
+	device_await_idle();
+	if (omx_device.attached)
+		iommu_detach_device(omx_device.attached->iommu, omx_device_dev());
+	device_set_attached(NULL);
+	if (next)
+		error = iommu_attach_device(next->iommu, omx_device_dev());
+	if (next && !error) {
+		device_set_attached(next);
+		if (next->space)
+			omx_count(next->space->board, ENGINE_ATTACHED);
+	}
+	device_set_turning(false);
+	return error;
+}
+
+/* The domain whose turn it is, or NULL. */
+static struct omx_domain *device_next_domain(void)
+{
+	struct omx_domain *next = NULL;
+
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device_complete();
+	if (!omx_device_engine.stopped && omx_device_should_turn())
+		next = list_first_entry(&omx_device.waiting, struct omx_domain, in_waiting);
+	spin_unlock_bh(&omx_device_engine.lock);
+	return next;
+}
+
+void omx_device_end_queue(struct omx_domain *domain)
+{
+	struct omx_copy *copy, *next;
+
+	spin_lock_bh(&omx_device_engine.lock);
+	list_for_each_entry_safe(copy, next, &domain->queue, device.node)
+		omx_device_end_copy(copy);
+	list_del_init(&domain->in_waiting);
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
+/* Also after each interrupt. */
+static void device_turn(struct work_struct *work)
+{
+	struct omx_domain *next;
+
+	mutex_lock(&omx_function_lock);
+	if (omx_device.function) {
+		next = device_next_domain();
+		if (next && omx_device_attach(next))
+			omx_device_end_queue(next);
+		if (omx_function_has_halted(omx_device.function))
+			omx_engine_give_up(&omx_device_engine);
+		device_feed_now();
+	}
+	mutex_unlock(&omx_function_lock);
+}
