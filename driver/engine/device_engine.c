@@ -87,8 +87,8 @@ static struct omx_copy *engine_next_copy(void)
 {
 	struct omx_domain *domain = omx_device.attached;
 
-	if (!domain || omx_device.turning || omx_device_engine.stopped ||
-	    omx_device_should_turn())
+	if (!domain || READ_ONCE(domain->is_spoiled) || omx_device.turning ||
+	    omx_device_engine.stopped || omx_device_should_turn())
 		return NULL;
 	return list_first_entry_or_null(&domain->queue, struct omx_copy, device.node);
 }

@@ -101,6 +101,23 @@ static void device_remove_domain(struct omx_domain *domain)
 	omx_domain_free(domain);
 }
 
+static void device_drop_domain(struct omx_domain *domain)
+{
+	list_del(&domain->in_function);
+	omx_domain_unlink(domain);
+	device_remove_domain(domain);
+}
+
+void omx_device_drop_spoiled(void)
+{
+	struct omx_domain *domain, *next;
+
+	lockdep_assert_held(&omx_function_lock);
+	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function)
+		if (READ_ONCE(domain->is_spoiled))
+			device_drop_domain(domain);
+}
+
 static void device_leave_domain(struct omx_space *space)
 {
 	struct omx_domain *domain = space->domain;
@@ -264,11 +281,8 @@ void omx_device_engine_end(const char *why)
 	struct omx_domain *domain, *next;
 
 	mutex_lock(&omx_function_lock);
-	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function) {
-		list_del(&domain->in_function);
-		omx_domain_unlink(domain);
-		device_remove_domain(domain);
-	}
+	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function)
+		device_drop_domain(domain);
 	device_unset_function();
 	omx_device.why = why;
 	mutex_unlock(&omx_function_lock);

@@ -78,6 +78,10 @@ int omx_device_attach(struct omx_domain *next);
 /* The processor does what waits for this domain. */
 void omx_device_end_queue(struct omx_domain *domain);
 
+/* ---- device_life.c, process context, omx_function_lock held ---- */
+/* Removes domains that have been spoiled; their programs get new ones. */
+void omx_device_drop_spoiled(void);
+
 /* ---- device_turns.c, process context ---- */
 void omx_device_cancel_turn(void);
 

@@ -97,6 +97,29 @@ static void device_set_attached(struct omx_domain *domain)
 	spin_unlock_bh(&omx_device_engine.lock);
 }
 
+static void device_switch_off(struct omx_domain *domain)
+{
+	omx_domain_begin_switch(domain);
+	iommu_detach_device(domain->iommu, omx_device_dev());
+	omx_domain_end_switch(domain);
+	device_set_attached(NULL);
+}
+
+static int device_switch_to(struct omx_domain *domain)
+{
+	int error;
+
+	omx_domain_begin_switch(domain);
+	error = iommu_attach_device(domain->iommu, omx_device_dev());
+	omx_domain_end_switch(domain);
+	if (error)
+		return error;
+	device_set_attached(domain);
+	if (domain->space)
+		omx_count(domain->space->board, ENGINE_ATTACHED);
+	return 0;
+}
+
 int omx_device_attach(struct omx_domain *next)
 {
 	int error = 0;
@@ -105,16 +128,12 @@ int omx_device_attach(struct omx_domain *next)
 	device_set_turning(true);
 	device_await_idle();
 	if (omx_device.attached)
-		iommu_detach_device(omx_device.attached->iommu, omx_device_dev());
-	device_set_attached(NULL);
+		device_switch_off(omx_device.attached);
 	if (next)
-		error = iommu_attach_device(next->iommu, omx_device_dev());
-	if (next && !error) {
-		device_set_attached(next);
-		if (next->space)
-			omx_count(next->space->board, ENGINE_ATTACHED);
-	}
+		error = device_switch_to(next);
 	device_set_turning(false);
+	/* One of them may have been spoiled. */
+	omx_device_schedule_turn();
 	return error;
 }
 
@@ -149,6 +168,7 @@ static void device_turn(struct work_struct *work)
 
 	mutex_lock(&omx_function_lock);
 	if (omx_device.function) {
+		omx_device_drop_spoiled();
 		next = device_next_domain();
 		if (next && omx_device_attach(next))
 			omx_device_end_queue(next);

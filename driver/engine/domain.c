@@ -22,6 +22,49 @@
 #define FRAME_ADDRESSES	(OMX_DEVICE_ADDRESSES + (1ULL << 30))
 #define FRAME_ROOM	(2 * OMX_DEVICE_COPY_MAX)
 
+/* ---- changes ---- */
+
+static int domain_map(struct omx_domain *domain, u64 address, phys_addr_t phys, size_t size,
+		      int access)
+{
+	int error = -EBUSY;
+
+	spin_lock(&domain->lock);
+	if (!domain->is_switching && !domain->is_spoiled)
+		error = omx_iommu_map(domain->iommu, address, phys, size, access,
+				      GFP_ATOMIC | __GFP_NOWARN);
+	spin_unlock(&domain->lock);
+	return error;
+}
+
+/* Flushes the IOTLB as well. */
+static void domain_unmap(struct omx_domain *domain, u64 address, size_t size)
+{
+	spin_lock(&domain->lock);
+	if (domain->is_switching)
+		WRITE_ONCE(domain->is_spoiled, true);
+	else
+		iommu_unmap(domain->iommu, address, size);
+	spin_unlock(&domain->lock);
+}
+
+static void domain_set_switching(struct omx_domain *domain, bool is_switching)
+{
+	spin_lock_bh(&domain->lock);
+	domain->is_switching = is_switching;
+	spin_unlock_bh(&domain->lock);
+}
+
+void omx_domain_begin_switch(struct omx_domain *domain)
+{
+	domain_set_switching(domain, true);
+}
+
+void omx_domain_end_switch(struct omx_domain *domain)
+{
+	domain_set_switching(domain, false);
+}
+
 /* ---- pages of the program ---- */
 
 static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
@@ -33,8 +76,8 @@ static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
 
 	if (address >= OMX_DEVICE_ADDRESSES && address < OMX_DEVICE_ADDRESSES_END)
 		return -ENXIO;
-	error = omx_iommu_map(domain->iommu, address, page_to_phys(page), PAGE_SIZE,
-			      IOMMU_WRITE | IOMMU_CACHE, GFP_ATOMIC | __GFP_NOWARN);
+	error = domain_map(domain, address, page_to_phys(page), PAGE_SIZE,
+			   IOMMU_WRITE | IOMMU_CACHE);
 	if (!error)
 		extent->mapped |= BIT_ULL(i);
 	return error;
@@ -79,9 +122,8 @@ unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, uns
 		unsigned int from = __ffs64(bits);
 		unsigned int count = ~(bits >> from) ? __ffs64(~(bits >> from)) : 64;
 
-		/* Flushes the IOTLB as well. */
-		iommu_unmap(domain->iommu, extent->start + ((u64)from << PAGE_SHIFT),
-			    (size_t)count << PAGE_SHIFT);
+		domain_unmap(domain, extent->start + ((u64)from << PAGE_SHIFT),
+			     (size_t)count << PAGE_SHIFT);
 		bits &= ~GENMASK_ULL(from + count - 1, from);
 	}
 	return unmapped;
@@ -102,15 +144,14 @@ int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 	phys_addr_t phys = page_to_phys(job->from) + (job->from_offset & PAGE_MASK);
 	int error;
 
-	error = omx_iommu_map(domain->iommu, address, phys, frame_span(copy),
-			      IOMMU_READ | IOMMU_CACHE, GFP_ATOMIC | __GFP_NOWARN);
+	error = domain_map(domain, address, phys, frame_span(copy), IOMMU_READ | IOMMU_CACHE);
 	copy->device.from = address + offset_in_page(job->from_offset);
 	return error;
 }
 
 void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy)
 {
-	iommu_unmap(domain->iommu, copy->device.from & PAGE_MASK, frame_span(copy));
+	domain_unmap(domain, copy->device.from & PAGE_MASK, frame_span(copy));
 }
 
 /* ---- life ---- */
@@ -127,6 +168,7 @@ struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev)
 		kfree(domain);
 		return NULL;
 	}
+	spin_lock_init(&domain->lock);
 	INIT_LIST_HEAD(&domain->in_waiting);
 	INIT_LIST_HEAD(&domain->queue);
 	return domain;

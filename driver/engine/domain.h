@@ -13,6 +13,7 @@
 #define OMX_DOMAIN_H
 
 #include <linux/list.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 /* Of one copy; domain.c has room for as much at twice the addresses. */
@@ -28,6 +29,16 @@ struct omx_domain {
 	struct omx_space *space;	/* not referenced: it ends the domain first; or NULL */
 	struct iommu_domain *iommu;
 	struct list_head in_function;	/* all domains, under omx_function_lock */
+
+	/*
+	 * Drivers of IOMMUs do not expect that a domain is changed while it is attached or
+	 * detached, which sleeps.  Meanwhile the function is at rest, pages do not enter
+	 * the domain, and one that should leave spoils it: it is not used any more.
+	 */
+	spinlock_t lock;		/* changes of the domain */
+	bool is_switching;
+	bool is_spoiled;
+
 	struct list_head in_waiting;	/* has copies, but another one is attached */
 	struct list_head queue;		/* copies that are on no ring; both under engine->lock */
 };
@@ -40,13 +51,16 @@ struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev)
  * none will.
  */
 void omx_domain_unlink(struct omx_domain *domain);
+/* Before and after the domain is attached or detached.  The function is at rest. */
+void omx_domain_begin_switch(struct omx_domain *domain);
+void omx_domain_end_switch(struct omx_domain *domain);
 /* Nothing refers to it. */
 void omx_domain_free(struct omx_domain *domain);
 
 /* ---- extent->lock held ---- */
 /*
  * Makes these pages accessible, those that are present for writing.  Returns how many
- * were not before; -ENOMEM, -ENXIO: the space has no domain.
+ * were not before; -ENOMEM; -ENXIO: the space has no domain; -EBUSY: not now.
  */
 int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last);
 /* Are all of them in the domain? */
@@ -58,7 +72,7 @@ bool omx_domain_has(const struct omx_extent *extent, unsigned int first, unsigne
 unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last);
 
 /* ---- engine->lock held ---- */
-/* Makes the frame of a copy readable, at copy->device.from.  -ENOMEM. */
+/* Makes the frame of a copy readable, at copy->device.from.  -ENOMEM, -EBUSY. */
 int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 			 unsigned int slot);
 void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy);
