@@ -174,7 +174,8 @@ uml_arguments() {
 		root=/dev/root rootfstype=hostfs rootflags=/ ro init=/dev/shm/run/guest/uml-init
 		con=null con0=null,fd:7 ssl=null
 		ssl0=null,fd:3 ssl1=null,fd:4 ssl2=null,fd:5 ssl3=null,fd:6
-		loglevel=5 panic=-1 panic_on_warn=1 oops=panic norandmaps "lab.machine=$m")
+		loglevel=5 panic=-1 panic_on_warn=1 oops=panic norandmaps "lab.machine=$m"
+		${opt_boot:+"$opt_boot"})
 }
 
 # tsc=reliable: else the clock is the HPET, 2 us per reading. norandmaps: the
@@ -182,7 +183,7 @@ uml_arguments() {
 # Pages migrate by themselves only where a test wants them to.
 kernel_arguments() {
 	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
-		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$iommu_boot"
+		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$iommu_boot $opt_boot"
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use. The

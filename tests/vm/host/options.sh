@@ -9,7 +9,7 @@ default_debug=no
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no
+	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no opt_boot=''
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -22,7 +22,7 @@ take_option() {
 	--iommu) opt_iommu=yes ;;
 	--sva) opt_iommu=yes opt_sva=yes ;;
 	--debug) opt_debug=yes ;;
-	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic)
+	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic | --boot)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
 		taken=2
 		take_value "$1" "$2"
@@ -39,6 +39,7 @@ take_value() {
 	--memory) take_memory "$2" ;;
 	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
 	--nic) opt_nic=$2 ;;
+	--boot) opt_boot=$2 ;;
 	--kernel) take_kernel "$2" ;;
 	esac
 }

@@ -35,6 +35,7 @@ leak, or a guest that did not come up.
                       first
   --virtual-time      one instruction is one nanosecond: repeatable figures
   --memory SIZE       of a guest, in M or G (2G)
+  --boot 'WORD...'    more arguments of the guest's kernel, e.g. iommu=off
   --timeout S         for the script (600)
   --no-module         only the nodes
   --kernel V          6.1, the stock one, or 7.2: user-mode Linux, built at first;

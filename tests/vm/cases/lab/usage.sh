@@ -20,6 +20,7 @@ refused() {
 refused '--memory is' run --memory x true
 refused '--memory is' run --memory 2048 true
 refused '--mtu is' run --mtu x true
+refused '--boot needs a value' run --boot
 refused 'has no --iommu' run --kernel 7.2 --iommu true
 refused 'has no --iommu and no --sva' run --kernel 7.2 --sva true
 refused 'has no --sva' run --debug --sva true
