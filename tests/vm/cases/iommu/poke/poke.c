@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the engine's test registers (tests/engine) while a driver is using it.  Each
- * parameter, when it is written, sets the register of all channels.
+ * Accesses the engine's registers (tests/engine) while a driver is using it.  Writing a
+ * parameter sets the test register of all channels; reading one returns the sum of theirs.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -10,7 +10,8 @@
 
 #include "omx_engine.h"
 
-static int poke(u32 offset, u32 value)
+/* Calls this for the register of each channel. */
+static int poke_channels(void (*fn)(void __iomem *at, u32 *value), u32 offset, u32 *value)
 {
 	struct pci_dev *pdev = pci_get_device(ENGINE_PCI_VENDOR, ENGINE_PCI_DEVICE, NULL);
 	void __iomem *registers;
@@ -20,11 +21,21 @@ static int poke(u32 offset, u32 value)
 	if (registers) {
 		channels = readl(registers + ENGINE_CAPS) & ENGINE_CAPS_CHANNELS;
 		for (n = 0; n < channels; n++)
-			writel(value, registers + ENGINE_CHANNEL(n) + offset);
+			fn(registers + ENGINE_CHANNEL(n) + offset, value);
 		iounmap(registers);
 	}
 	pci_dev_put(pdev);
 	return registers ? 0 : -ENODEV;
+}
+
+static void poke_write(void __iomem *at, u32 *value)
+{
+	writel(*value, at);
+}
+
+static void poke_add(void __iomem *at, u32 *sum)
+{
+	*sum += readl(at);
 }
 
 static int poke_set(const char *value, const struct kernel_param *param)
@@ -32,15 +43,26 @@ static int poke_set(const char *value, const struct kernel_param *param)
 	u32 number;
 	int error = kstrtou32(value, 0, &number);
 
-	return error ?: poke((unsigned long)param->arg, number);
+	return error ?: poke_channels(poke_write, (unsigned long)param->arg, &number);
+}
+
+static int poke_get(char *buffer, const struct kernel_param *param)
+{
+	u32 sum = 0;
+	int error = poke_channels(poke_add, (unsigned long)param->arg, &sum);
+
+	return error ?: sysfs_emit(buffer, "%u\n", sum);
 }
 
 static const struct kernel_param_ops poke_ops = { .set = poke_set };
+static const struct kernel_param_ops peek_ops = { .get = poke_get };
 
 module_param_cb(delay_ns, &poke_ops, (void *)ENGINE_TEST_DELAY, 0200);
 MODULE_PARM_DESC(delay_ns, "from reading the bytes of a page until writing them");
 module_param_cb(hang_in, &poke_ops, (void *)ENGINE_TEST_HANG, 0200);
 MODULE_PARM_DESC(hang_in, "the channel hangs in the Nth descriptor from now on");
+module_param_cb(completed, &peek_ops, (void *)ENGINE_HEAD, 0400);
+MODULE_PARM_DESC(completed, "descriptors since the channels were enabled");
 
 MODULE_DESCRIPTION("Pokes at the tests' copy engine");
 MODULE_LICENSE("GPL");
