@@ -22,27 +22,6 @@
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-/* Reads a counter of this node's board. */
-static uint64_t read_counter(const char *label)
-{
-	FILE *counters = popen("omx_counters --verbose", "r");
-	unsigned long long value;
-	uint64_t found = ~0ull;
-	char line[200];
-	int end;
-
-	CHECK(counters);
-	while (fgets(line, sizeof(line), counters)) {
-		line[strcspn(line, "\n")] = 0;
-		end = 0;
-		if (sscanf(line, "%*u: %llu %n", &value, &end) == 1 && !strcmp(line + end, label))
-			found = value;
-	}
-	CHECK(!pclose(counters));
-	CHECK(found != ~0ull, "nobody counts \"%s\"", label);
-	return found;
-}
-
 static uint64_t count_extents(void)
 {
 	return read_counter("extents of 64 translations now");

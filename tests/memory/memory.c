@@ -86,6 +86,26 @@ uint64_t vmstat(const char *name)
 	return found;
 }
 
+uint64_t read_counter(const char *label)
+{
+	FILE *counters = popen("omx_counters --verbose", "r");
+	unsigned long long value;
+	uint64_t found = ~0ull;
+	char line[200];
+	int end;
+
+	CHECK(counters);
+	while (fgets(line, sizeof(line), counters)) {
+		line[strcspn(line, "\n")] = 0;
+		end = 0;
+		if (sscanf(line, "%*u: %llu %n", &value, &end) == 1 && !strcmp(line + end, label))
+			found = value;
+	}
+	CHECK(!pclose(counters));
+	CHECK(found != ~0ull, "nobody counts \"%s\"", label);
+	return found;
+}
+
 bool write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -45,6 +45,8 @@ void pass(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool from_server, void *b
 
 /* Returns a number of /proc/vmstat, or 0 if the kernel does not have it. */
 uint64_t vmstat(const char *name);
+/* Reads a counter of this node's board. */
+uint64_t read_counter(const char *label);
 /*
  * A file of this process's control group, or of the nearest one above that has
  * it, to be read; NULL if none has.
