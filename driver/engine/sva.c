@@ -144,7 +144,7 @@ void omx_sva_end(struct device *dev)
 		sva_unbind_some();
 		if (list_empty(&sva_leaving))
 			break;
-		msleep(10);
+		usleep_range(10000, 20000);
 	}
 	list_for_each_entry_safe(sva, next, &sva_leaving, node)
 		sva_unbind(sva);

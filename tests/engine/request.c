@@ -45,7 +45,7 @@ static int page_send(struct channel *c, uint32_t pasid, uint64_t page, uint16_t 
 	return error;
 }
 
-/* For the pages that follow in the copy, as far as it goes. */
+/* For the pages that follow in the copy, as far as it goes, and for all of them again. */
 static void page_flood(struct channel *c, struct target target)
 {
 	struct page_wait *wait = &c->wait;
@@ -55,9 +55,13 @@ static void page_flood(struct channel *c, struct target target)
 
 	if (!c->begun || c->completing)
 		return;
-	for (n = 0; n < c->flood && (page += PAGE) < end; n++)
+	for (n = 0; n < c->flood; n++) {
+		page += PAGE;
+		if (page >= end)
+			page = wait->page;
 		page_send(c, wait->pasid, page, GROUP_FLOOD | group_of(c, n),
 			  wait->is_write);
+	}
 }
 
 static bool waits_for(const struct page_wait *wait, struct target target, bool is_write)

@@ -105,7 +105,7 @@ build_unchecked() {
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
 	local module modules=(memory/engine memory/page_lock iommu/driver iommu/poke)
-	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/sva)
+	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/poke iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	for module in "${modules[@]}"; do
 		copy_sources "$vm/cases/$module" "$modules_build/$module"

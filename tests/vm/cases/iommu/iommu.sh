@@ -16,6 +16,9 @@ find_engine() {
 }
 find_engine
 
+# peek NAME: the sum of that register of all channels, see poke/poke.c.
+peek() { cat "$poke/$1"; }
+
 # said_of_engine: what omx_info says of it.
 said_of_engine() { node 1 omx_info | grep '^Copy engine'; }
 is_used() { said_of_engine | grep -q 'used with'; }

@@ -61,8 +61,16 @@ module_param_cb(delay_ns, &poke_ops, (void *)ENGINE_TEST_DELAY, 0200);
 MODULE_PARM_DESC(delay_ns, "from reading the bytes of a page until writing them");
 module_param_cb(hang_in, &poke_ops, (void *)ENGINE_TEST_HANG, 0200);
 MODULE_PARM_DESC(hang_in, "the channel hangs in the Nth descriptor from now on");
+module_param_cb(flood, &poke_ops, (void *)ENGINE_TEST_FLOOD, 0200);
+MODULE_PARM_DESC(flood, "more page requests with each page that a copy waits for");
 module_param_cb(completed, &peek_ops, (void *)ENGINE_HEAD, 0400);
 MODULE_PARM_DESC(completed, "descriptors since the channels were enabled");
+module_param_cb(page_requests, &peek_ops, (void *)ENGINE_PAGE_REQUESTS, 0400);
+MODULE_PARM_DESC(page_requests, "that the IOMMU has taken since then");
+module_param_cb(overflows, &peek_ops, (void *)ENGINE_OVERFLOWS, 0400);
+MODULE_PARM_DESC(overflows, "page requests that it had no room for since then");
+module_param_cb(pending, &peek_ops, (void *)ENGINE_PENDING, 0400);
+MODULE_PARM_DESC(pending, "page requests without a response");
 
 MODULE_DESCRIPTION("Pokes at the tests' copy engine");
 MODULE_LICENSE("GPL");
