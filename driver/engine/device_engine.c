@@ -224,7 +224,10 @@ static struct omx_domain *copy_find_domain(struct omx_copy *copy)
 	copy->device.sva = copy->job.space->sva;
 	if (copy->device.sva)
 		return space_is_barred(copy->job.space) ? NULL : omx_device.attached;
-	return domain && engine_reaches(&copy->job) ? domain : NULL;
+	/* The function may have been replaced by one without SVA since the caller looked. */
+	if (!domain || !copy->job.extent)
+		return NULL;
+	return engine_reaches(&copy->job) ? domain : NULL;
 }
 
 static bool engine_submit_copy(struct omx_copy *copy)
