@@ -81,7 +81,6 @@ void omx_device_engine_join(struct omx_space *space)
 		return;
 	mutex_lock(&omx_function_lock);
 	if (omx_engine_is_open(&omx_device_engine) && !space_has_joined(space)) {
-		space->joined = true;
 		if (omx_device.has_sva)
 			omx_sva_join(space, omx_device_dev());
 		else
@@ -93,44 +92,53 @@ void omx_device_engine_join(struct omx_space *space)
 static void device_remove_domain(struct omx_domain *domain)
 {
 	lockdep_assert_held(&omx_function_lock);
-	if (omx_device_engine.stopped)
-		omx_engine_end_all(&omx_device_engine);
 	omx_device_end_queue(domain);
 	if (domain == omx_device.attached)
 		omx_device_attach(NULL);
+	/* It may have been given up in this moment: what was on the rings has not landed. */
+	if (omx_device_engine.stopped)
+		omx_engine_end_all(&omx_device_engine);
 	omx_domain_free(domain);
 }
 
-static void device_drop_domain(struct omx_domain *domain)
+static void device_drop_domains(bool all)
 {
-	list_del(&domain->in_function);
-	omx_domain_unlink(domain);
-	device_remove_domain(domain);
+	struct omx_domain *domain, *next;
+	LIST_HEAD(dropped);
+
+	lockdep_assert_held(&omx_function_lock);
+	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function) {
+		if (!all && !READ_ONCE(domain->is_spoiled))
+			continue;
+		omx_domain_unlink(domain);
+		list_move_tail(&domain->in_function, &dropped);
+	}
+	if (list_empty(&dropped))
+		return;
+	/* After that nobody changes them or queues a copy, which is done under a spinlock. */
+	synchronize_rcu();
+	list_for_each_entry_safe(domain, next, &dropped, in_function)
+		device_remove_domain(domain);
 }
 
 void omx_device_drop_spoiled(void)
 {
-	struct omx_domain *domain, *next;
-
-	lockdep_assert_held(&omx_function_lock);
-	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function)
-		if (READ_ONCE(domain->is_spoiled))
-			device_drop_domain(domain);
+	device_drop_domains(false);
 }
 
 static void device_leave_domain(struct omx_space *space)
 {
 	struct omx_domain *domain = space->domain;
 
-	WRITE_ONCE(space->domain, NULL);
+	omx_domain_unlink(domain);
 	list_del(&domain->in_function);
 	device_remove_domain(domain);
 }
 
 void omx_device_engine_leave(struct omx_space *space)
 {
-	/* Not by space->domain: omx_domain_unlink() may be at work after it has cleared that. */
-	if (!space->joined)
+	/* Whoever takes them from the space does not use it afterwards. */
+	if (!space_has_joined(space))
 		return;
 	mutex_lock(&omx_function_lock);
 	if (space->sva)
@@ -278,11 +286,8 @@ void omx_device_engine_resume(void)
 
 void omx_device_engine_end(const char *why)
 {
-	struct omx_domain *domain, *next;
-
 	mutex_lock(&omx_function_lock);
-	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function)
-		device_drop_domain(domain);
+	device_drop_domains(true);
 	device_unset_function();
 	omx_device.why = why;
 	mutex_unlock(&omx_function_lock);

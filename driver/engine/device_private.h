@@ -6,6 +6,7 @@
  *   device_engine.c   copies: started, put on rings, found complete, given up
  *   device_turns.c    whose domain is attached to the function
  *   device_life.c     the function and the programs come and go
+ *   domain.c          translations that the driver makes
  *   sva.c             address spaces of programs that the function uses by PASID
  *
  * The function is of one of two kinds.  A function with PASIDs and page requests has the
@@ -79,7 +80,7 @@ int omx_device_attach(struct omx_domain *next);
 void omx_device_end_queue(struct omx_domain *domain);
 
 /* ---- device_life.c, process context, omx_function_lock held ---- */
-/* Removes domains that have been spoiled; their programs get new ones. */
+/* Removes domains that have been spoiled; their programs can get new ones. */
 void omx_device_drop_spoiled(void);
 
 /* ---- device_turns.c, process context ---- */

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "engine/device_private.h"
 #include "engine/domain.h"
 #include "engine/engine.h"
 #include "engine/engine_ring.h"
@@ -67,6 +68,19 @@ void omx_domain_end_switch(struct omx_domain *domain)
 
 /* ---- pages of the program ---- */
 
+/* The domain of the space, or NULL; no page of the extent is in it that has no bit. */
+static struct omx_domain *extent_find_domain(struct omx_extent *extent)
+{
+	struct omx_domain *domain = READ_ONCE(extent->space->domain);
+
+	lockdep_assert_held(&extent->lock);
+	if (domain && extent->domain != domain->number) {
+		extent->mapped = 0;
+		extent->domain = domain->number;
+	}
+	return domain;
+}
+
 static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
 			   unsigned int i)
 {
@@ -85,11 +99,10 @@ static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
 
 int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last)
 {
-	struct omx_domain *domain = READ_ONCE(extent->space->domain);
+	struct omx_domain *domain = extent_find_domain(extent);
 	int count = 0, error = 0;
 	unsigned int i;
 
-	lockdep_assert_held(&extent->lock);
 	if (!domain)
 		return -ENXIO;
 	for (i = first; i <= last && !error; i++) {
@@ -103,21 +116,19 @@ int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int l
 	return error ?: count;
 }
 
-bool omx_domain_has(const struct omx_extent *extent, unsigned int first, unsigned int last)
+bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last)
 {
-	lockdep_assert_held(&extent->lock);
-	return !(~extent->mapped & GENMASK_ULL(last, first));
+	return extent_find_domain(extent) && !(~extent->mapped & GENMASK_ULL(last, first));
 }
 
 unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last)
 {
-	struct omx_domain *domain = READ_ONCE(extent->space->domain);
+	struct omx_domain *domain = extent_find_domain(extent);
 	u64 bits = extent->mapped & GENMASK_ULL(last, first);
 	unsigned int unmapped = hweight64(bits);
 
-	lockdep_assert_held(&extent->lock);
 	extent->mapped &= ~bits;
-	/* While the domain ends, the function is at rest, and no page has to leave. */
+	/* The engine copies nothing by a domain that the space has lost. */
 	while (bits && domain) {
 		unsigned int from = __ffs64(bits);
 		unsigned int count = ~(bits >> from) ? __ffs64(~(bits >> from)) : 64;
@@ -159,10 +170,13 @@ void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *co
 struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev)
 {
 	struct omx_domain *domain = kzalloc(sizeof(*domain), GFP_KERNEL_ACCOUNT);
+	static u64 numbers;
 
+	lockdep_assert_held(&omx_function_lock);
 	if (!domain)
 		return NULL;
 	domain->space = space;
+	domain->number = ++numbers;
 	domain->iommu = omx_iommu_domain_alloc(dev);
 	if (!domain->iommu) {
 		kfree(domain);
@@ -176,19 +190,9 @@ struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev)
 
 void omx_domain_unlink(struct omx_domain *domain)
 {
-	struct omx_space *space = domain->space;
-	struct omx_extent *extent;
-
-	mutex_lock(&space->lock);
-	/* Whoever has seen it has the lock of an extent, each of which is taken below. */
-	WRITE_ONCE(space->domain, NULL);
-	list_for_each_entry(extent, &space->all, in_space) {
-		spin_lock_bh(&extent->lock);
-		extent->mapped = 0;
-		spin_unlock_bh(&extent->lock);
-		cond_resched();
-	}
-	mutex_unlock(&space->lock);
+	lockdep_assert_held(&omx_function_lock);
+	WRITE_ONCE(domain->space->domain, NULL);
+	domain->space = NULL;
 }
 
 void omx_domain_free(struct omx_domain *domain)

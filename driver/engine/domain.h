@@ -8,6 +8,8 @@
  * addresses of their own, each for as long as it is being copied.
  *
  * extent->mapped says which pages of an extent are in the domain, under extent->lock.
+ * A space that loses its domain may get another one, which is empty again: the bits are
+ * of the domain whose number is extent->domain.
  */
 #ifndef OMX_DOMAIN_H
 #define OMX_DOMAIN_H
@@ -26,7 +28,8 @@ struct omx_extent;
 struct omx_space;
 
 struct omx_domain {
-	struct omx_space *space;	/* not referenced: it ends the domain first; or NULL */
+	struct omx_space *space;	/* not referenced: it unlinks the domain first; or NULL */
+	u64 number;			/* no other domain has or had it */
 	struct iommu_domain *iommu;
 	struct list_head in_function;	/* all domains, under omx_function_lock */
 
@@ -43,12 +46,13 @@ struct omx_domain {
 	struct list_head queue;		/* copies that are on no ring; both under engine->lock */
 };
 
-/* ---- process context, for function.c ---- */
+/* ---- process context, omx_function_lock held ---- */
 /* NULL: out of memory. */
 struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev);
 /*
- * The function is at rest.  No extent has pages in the domain when this returns, and
- * none will.
+ * The space does not have the domain any more.  The engine copies nothing to its pages:
+ * the domain is spoiled, the function is at rest, or the space ends.  Whoever has found
+ * the domain in the space uses it until a grace period has passed.
  */
 void omx_domain_unlink(struct omx_domain *domain);
 /* Before and after the domain is attached or detached.  The function is at rest. */
@@ -64,7 +68,7 @@ void omx_domain_free(struct omx_domain *domain);
  */
 int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last);
 /* Are all of them in the domain? */
-bool omx_domain_has(const struct omx_extent *extent, unsigned int first, unsigned int last);
+bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last);
 /*
  * They are accessible no more, but what the engine has begun to write may still land.
  * Returns how many were accessible.

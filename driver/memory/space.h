@@ -42,7 +42,6 @@ struct omx_space {
 	struct omx_sva *sva;		/* or this, for an engine that uses its page tables */
 	unsigned long barred;		/* jiffies: until then the engine does not page in ... */
 	u8 stalls;			/* ... because a page has taken long, so often */
-	bool joined;			/* may have one of them: releasing it tells the engine */
 	u64 pin_limit;			/* pages: RLIMIT_MEMLOCK of the owner */
 	bool permanent;			/* its pages are never evicted for others */
 	struct omx_program *program;	/* this and the next three: see lru.c */
