@@ -20,8 +20,10 @@ struct omx_space;
 /* ---- process context, for function.c ---- */
 /* Begins to use the function.  -ENODEV, -ENOMEM, or what attaching a domain returns. */
 int omx_device_engine_begin(struct omx_function *function);
-/* The function may be reset now: nothing is under way, and copies are refused. */
+/* Nothing is under way when this returns, and copies are refused. */
 void omx_device_engine_halt(const char *why);
+/* After halting: the function may be reset from then on, until it resumes. */
+void omx_device_engine_suspend(void);
 void omx_device_engine_resume(void);
 /* After halting: the function is not used any more, and no interrupt comes. */
 void omx_device_engine_end(const char *why);

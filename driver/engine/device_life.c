@@ -101,6 +101,12 @@ static void device_remove_domain(struct omx_domain *domain)
 	omx_domain_free(domain);
 }
 
+/* Its program has left, or gets another one. */
+static bool domain_is_over(const struct omx_domain *domain)
+{
+	return !domain->space || READ_ONCE(domain->is_spoiled);
+}
+
 static void device_drop_domains(bool all)
 {
 	struct omx_domain *domain, *next;
@@ -108,9 +114,10 @@ static void device_drop_domains(bool all)
 
 	lockdep_assert_held(&omx_function_lock);
 	list_for_each_entry_safe(domain, next, &omx_device.domains, in_function) {
-		if (!all && !READ_ONCE(domain->is_spoiled))
+		if (!all && !domain_is_over(domain))
 			continue;
-		omx_domain_unlink(domain);
+		if (domain->space)
+			omx_domain_unlink(domain);
 		list_move_tail(&domain->in_function, &dropped);
 	}
 	if (list_empty(&dropped))
@@ -121,18 +128,9 @@ static void device_drop_domains(bool all)
 		device_remove_domain(domain);
 }
 
-void omx_device_drop_spoiled(void)
+void omx_device_drop_unused(void)
 {
 	device_drop_domains(false);
-}
-
-static void device_leave_domain(struct omx_space *space)
-{
-	struct omx_domain *domain = space->domain;
-
-	omx_domain_unlink(domain);
-	list_del(&domain->in_function);
-	device_remove_domain(domain);
 }
 
 void omx_device_engine_leave(struct omx_space *space)
@@ -144,8 +142,9 @@ void omx_device_engine_leave(struct omx_space *space)
 	if (space->sva)
 		omx_sva_leave(space);
 	if (space->domain)
-		device_leave_domain(space);
+		omx_domain_unlink(space->domain);
 	mutex_unlock(&omx_function_lock);
+	/* Removes the domain. */
 	omx_device_schedule_turn();
 }
 
@@ -276,12 +275,23 @@ void omx_device_engine_halt(const char *why)
 	mutex_unlock(&omx_function_lock);
 }
 
+void omx_device_engine_suspend(void)
+{
+	mutex_lock(&omx_function_lock);
+	omx_device.suspended = true;
+	mutex_unlock(&omx_function_lock);
+}
+
 void omx_device_engine_resume(void)
 {
 	mutex_lock(&omx_function_lock);
+	omx_device.suspended = false;
 	device_enable_rings();
 	omx_device.why = omx_engine_open(&omx_device_engine) ? "out of memory" : NULL;
 	mutex_unlock(&omx_function_lock);
+	/* What has been put off. */
+	omx_device_schedule_turn();
+	omx_sva_resume();
 }
 
 void omx_device_engine_end(const char *why)

@@ -38,6 +38,7 @@ struct omx_device {
 	struct list_head domains;	/* of programs */
 	struct omx_domain *shared;
 	const char *why;		/* it is not used; NULL: it is */
+	bool suspended;			/* nobody touches the function, or attaches a domain */
 
 	/* Under the engine's lock. */
 	struct list_head waiting;	/* domains with copies that are not attached */
@@ -80,8 +81,11 @@ int omx_device_attach(struct omx_domain *next);
 void omx_device_end_queue(struct omx_domain *domain);
 
 /* ---- device_life.c, process context, omx_function_lock held ---- */
-/* Removes domains that have been spoiled; their programs can get new ones. */
-void omx_device_drop_spoiled(void);
+/*
+ * Removes the domains of programs that have left, and those that have been spoiled, whose
+ * programs can get new ones.
+ */
+void omx_device_drop_unused(void);
 
 /* ---- device_turns.c, process context ---- */
 void omx_device_cancel_turn(void);

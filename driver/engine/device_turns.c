@@ -167,8 +167,8 @@ static void device_turn(struct work_struct *work)
 	struct omx_domain *next;
 
 	mutex_lock(&omx_function_lock);
-	if (omx_device.function) {
-		omx_device_drop_spoiled();
+	if (omx_device.function && !omx_device.suspended) {
+		omx_device_drop_unused();
 		next = device_next_domain();
 		if (next && omx_device_attach(next))
 			omx_device_end_queue(next);

@@ -216,6 +216,7 @@ static void function_remove(struct pci_dev *pdev)
 static void function_reset_prepare(struct pci_dev *pdev)
 {
 	omx_device_engine_halt("it is being reset");
+	omx_device_engine_suspend();
 }
 
 static void function_reset_done(struct pci_dev *pdev)

@@ -111,9 +111,11 @@ static void sva_unbind_some(void)
 static void sva_unbind_idle(struct work_struct *work)
 {
 	mutex_lock(&omx_function_lock);
-	sva_unbind_some();
-	if (!list_empty(&sva_leaving))
-		schedule_delayed_work(&sva_unbind_work, UNBIND_PERIOD);
+	if (!omx_device.suspended) {
+		sva_unbind_some();
+		if (!list_empty(&sva_leaving))
+			schedule_delayed_work(&sva_unbind_work, UNBIND_PERIOD);
+	}
 	mutex_unlock(&omx_function_lock);
 }
 
@@ -149,6 +151,11 @@ void omx_sva_end(struct device *dev)
 	list_for_each_entry_safe(sva, next, &sva_leaving, node)
 		sva_unbind(sva);
 	omx_iommu_sva_disable(dev);
+}
+
+void omx_sva_resume(void)
+{
+	schedule_delayed_work(&sva_unbind_work, 0);
 }
 
 void omx_sva_cancel(void)

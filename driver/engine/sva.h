@@ -36,6 +36,8 @@ int omx_sva_join(struct omx_space *space, struct device *dev);
 void omx_sva_leave(struct omx_space *space);
 
 /* ---- process context ---- */
+/* The function can be accessed again. */
+void omx_sva_resume(void);
 /* Its work is not running and will not run; nothing is bound. */
 void omx_sva_cancel(void);
 
