@@ -23,10 +23,10 @@ int omx_device_engine_begin(struct omx_function *function);
 /* Nothing is under way when this returns, and copies are refused. */
 void omx_device_engine_halt(const char *why);
 /* After halting: the function may be reset from then on, until it resumes. */
-void omx_device_engine_suspend(void);
+void omx_device_engine_suspend(struct omx_function *function);
 void omx_device_engine_resume(void);
 /* After halting: the function is not used any more, and no interrupt comes. */
-void omx_device_engine_end(const char *why);
+void omx_device_engine_end(struct omx_function *function, const char *why);
 /* Its works are not running. */
 void omx_device_engine_rest(void);
 void omx_device_engine_exit(void);

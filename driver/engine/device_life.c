@@ -82,7 +82,7 @@ void omx_device_engine_join(struct omx_space *space)
 	mutex_lock(&omx_function_lock);
 	if (omx_engine_is_open(&omx_device_engine) && !space_has_joined(space)) {
 		if (omx_device.has_sva)
-			omx_sva_join(space, omx_device_dev());
+			omx_sva_join(space);
 		else
 			device_join_domain(space);
 	}
@@ -217,8 +217,6 @@ static void device_unset_function(void)
 	if (omx_device.shared)
 		device_remove_domain(omx_device.shared);
 	omx_device.shared = NULL;
-	if (omx_device.has_sva)
-		omx_sva_end(omx_device_dev());
 	device_set_function(NULL, false);
 }
 
@@ -248,6 +246,8 @@ static int device_begin(struct omx_function *function)
 	return 0;
 
 unset_function:
+	if (omx_device.has_sva)
+		omx_iommu_sva_disable(&function->pdev->dev);
 	device_unset_function();
 	return error;
 }
@@ -275,8 +275,10 @@ void omx_device_engine_halt(const char *why)
 	mutex_unlock(&omx_function_lock);
 }
 
-void omx_device_engine_suspend(void)
+void omx_device_engine_suspend(struct omx_function *function)
 {
+	/* The function will forget its requests. */
+	omx_sva_settle(function);
 	mutex_lock(&omx_function_lock);
 	omx_device.suspended = true;
 	mutex_unlock(&omx_function_lock);
@@ -294,13 +296,20 @@ void omx_device_engine_resume(void)
 	omx_sva_resume();
 }
 
-void omx_device_engine_end(const char *why)
+void omx_device_engine_end(struct omx_function *function, const char *why)
 {
+	LIST_HEAD(programs);
+	bool has_sva;
+
 	mutex_lock(&omx_function_lock);
+	has_sva = omx_device.has_sva;
 	device_drop_domains(true);
+	omx_sva_take_all(&programs);
 	device_unset_function();
 	omx_device.why = why;
 	mutex_unlock(&omx_function_lock);
+	if (has_sva)
+		omx_sva_end(function, &programs);
 	omx_device_engine_rest();
 }
 

@@ -9,6 +9,7 @@
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
+#include <linux/pci.h>
 #include <linux/string.h>
 
 #include "compat.h"
@@ -212,5 +213,7 @@ struct omx_copy *omx_engine_ring_head(struct omx_engine_ring *ring)
 
 bool omx_engine_ring_has_requests(struct omx_engine_ring *ring)
 {
-	return readl(ring->registers + ENGINE_PENDING);
+	u32 pending = readl(ring->registers + ENGINE_PENDING);
+
+	return pending && !PCI_POSSIBLE_ERROR(pending);
 }

@@ -207,7 +207,7 @@ static void function_remove(struct pci_dev *pdev)
 	omx_device_engine_halt("it is being removed");
 	pci_clear_master(pdev);
 	function_free_interrupts(function, function->rings + 1);
-	omx_device_engine_end("it was removed");
+	omx_device_engine_end(function, "it was removed");
 	function_free_rings(function);
 	function_release_registers(function);
 	kfree(function);
@@ -216,7 +216,7 @@ static void function_remove(struct pci_dev *pdev)
 static void function_reset_prepare(struct pci_dev *pdev)
 {
 	omx_device_engine_halt("it is being reset");
-	omx_device_engine_suspend();
+	omx_device_engine_suspend(pci_get_drvdata(pdev));
 }
 
 static void function_reset_done(struct pci_dev *pdev)

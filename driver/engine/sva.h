@@ -14,6 +14,7 @@
 
 struct device;
 struct iommu_sva;
+struct omx_function;
 struct omx_space;
 
 /* A program's space, bound to the function. */
@@ -22,22 +23,32 @@ struct omx_sva {
 	struct omx_space *space;	/* not referenced: it leaves before it ends */
 	struct iommu_sva *bond;
 	u32 pasid;
-	unsigned long rings;		/* it has had copies there; under the engine's lock */
+	unsigned long rings;		/* that may still wait for a page, once it leaves */
 };
 
 /* ---- process context, omx_function_lock held ---- */
 /* Can programs be bound to this function at all?  If not, it says why in an error. */
 int omx_sva_begin(struct device *dev);
-/* The function rests: unbinds all, whose spaces have no SVA when this returns. */
-void omx_sva_end(struct device *dev);
-/* The current program's space.  An error of the IOMMU's driver. */
-int omx_sva_join(struct omx_space *space, struct device *dev);
+/*
+ * The current program's space.  Releases the lock meanwhile, after which the function may
+ * have gone.  An error of the IOMMU's driver.
+ */
+int omx_sva_join(struct omx_space *space);
 /* No copy of the space is under way. */
 void omx_sva_leave(struct omx_space *space);
+/* All that are bound, for omx_sva_end(); their spaces have no SVA when this returns. */
+void omx_sva_take_all(struct list_head *list);
 
-/* ---- process context ---- */
+/* ---- process context; the function rests ---- */
+/*
+ * Waits until all page requests are answered, whoever has left is unbound, and nobody is
+ * being bound; but not for ever.
+ */
+void omx_sva_settle(struct omx_function *function);
 /* The function can be accessed again. */
 void omx_sva_resume(void);
+/* Nobody is bound to the function any more when this returns. */
+void omx_sva_end(struct omx_function *function, struct list_head *list);
 /* Its work is not running and will not run; nothing is bound. */
 void omx_sva_cancel(void);
 
