@@ -118,10 +118,11 @@ static struct omx_copy *copies_first_done(struct omx_copies *copies)
 
 /*
  * By the engine if a page was gone and has come back; else by the processor, under the
- * lock of the extent, which a page cannot leave meanwhile.  -EAGAIN: a page is absent.
+ * lock of the extent, which a page cannot leave meanwhile.  -EAGAIN: a page is absent;
+ * the copy is left with the bytes from there on.
  */
 static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
-			 const struct omx_copy *copy)
+			 struct omx_copy *copy)
 {
 	bool resume = copy->again && copy->job.tries < TRIES_MAX;
 	int error;
@@ -130,6 +131,8 @@ static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
 	error = omx_region_fill(cursor, copy->job.offset, copy->job.skb, copy->job.skb_offset,
 				copy->job.length, resume ? copies : NULL);
 	copies->tries = 0;
+	if (error == -EAGAIN)
+		omx_copy_skip(copy, cursor->offset - copy->job.offset);
 	if (!error && resume)
 		omx_count(copies->board, ENGINE_RESUMED);
 	else if (!error)

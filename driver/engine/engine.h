@@ -76,6 +76,14 @@ struct omx_copy {
 	} device;
 };
 
+/* The copy has landed, and these first bytes of it are right or have been started again. */
+static inline void omx_copy_skip(struct omx_copy *copy, u32 bytes)
+{
+	copy->job.skb_offset += bytes;
+	copy->job.offset += bytes;
+	copy->job.length -= bytes;
+}
+
 /* Of one kind of engine.  engine->lock is held. */
 struct omx_engine_ops {
 	u32 shortest;			/* shorter pieces are copied faster by the processor */

@@ -133,16 +133,6 @@ static void ring_report(struct omx_copy *copy, const struct engine_record *recor
 	copy->reported = true;
 }
 
-/* What is left of a copy that is to be done again, whose frame is unmapped. */
-static void ring_skip_done(struct omx_copy *copy)
-{
-	if (!copy->again)
-		return;
-	copy->job.skb_offset += copy->done;
-	copy->job.offset += copy->done;
-	copy->job.length -= copy->done;
-}
-
 /* Of all copies that have ended since the last time, which may be of several boards. */
 static void ring_count_requests(struct omx_engine_ring *ring)
 {
@@ -174,7 +164,8 @@ bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *e
 
 		ring_report(ring->copy[slot], &ring->record[slot]);
 		omx_engine_land(engine, ring->copy[slot]);
-		ring_skip_done(ring->copy[slot]);
+		if (ring->copy[slot]->again)
+			omx_copy_skip(ring->copy[slot], ring->copy[slot]->done);
 	}
 	return true;
 }
