@@ -16,6 +16,18 @@ static char *device_kind = "auto";
 module_param(device_kind, charp, 0444);
 MODULE_PARM_DESC(device_kind, "copy engine of memory mode device: auto, sva or domain (auto)");
 
+static const char no_sva[] = "it cannot use the page tables of programs";
+
+static void device_set_function(struct omx_function *function, bool has_sva)
+{
+	lockdep_assert_held(&omx_function_lock);
+	spin_lock_bh(&omx_device_engine.lock);
+	omx_device.function = function;
+	omx_device.has_sva = has_sva;
+	omx_device.turning = false;
+	spin_unlock_bh(&omx_device_engine.lock);
+}
+
 /* ---- programs ---- */
 
 static int domain_map_rings(struct omx_domain *domain)
@@ -75,20 +87,6 @@ static bool space_has_joined(const struct omx_space *space)
 	return READ_ONCE(space->domain) || READ_ONCE(space->sva);
 }
 
-void omx_device_engine_join(struct omx_space *space)
-{
-	if (!omx_engine_is_open(&omx_device_engine) || space_has_joined(space))
-		return;
-	mutex_lock(&omx_function_lock);
-	if (omx_engine_is_open(&omx_device_engine) && !space_has_joined(space)) {
-		if (omx_device.has_sva)
-			omx_sva_join(space);
-		else
-			device_join_domain(space);
-	}
-	mutex_unlock(&omx_function_lock);
-}
-
 static void device_remove_domain(struct omx_domain *domain)
 {
 	lockdep_assert_held(&omx_function_lock);
@@ -99,6 +97,59 @@ static void device_remove_domain(struct omx_domain *domain)
 	if (omx_device_engine.stopped)
 		omx_engine_end_all(&omx_device_engine);
 	omx_domain_free(domain);
+}
+
+/* Is it the function, or its IOMMU, that refuses to bind a program?  Or has no PASIDs? */
+static bool device_lacks_sva(int error)
+{
+	return error == -ENODEV || error == -EINVAL || error == -EOPNOTSUPP ||
+	       error == -ENOSPC;
+}
+
+/* No program is bound, so nothing is under way. */
+static void device_end_sva(int error)
+{
+	struct omx_domain *shared = omx_device.shared;
+
+	lockdep_assert_held(&omx_function_lock);
+	dev_notice(omx_device_dev(), "programs cannot be bound: error %d\n", error);
+	if (!strcmp(device_kind, "sva")) {
+		omx_device.why = no_sva;
+		return;
+	}
+	omx_device.shared = NULL;
+	device_set_function(omx_device.function, false);
+	device_remove_domain(shared);
+	omx_iommu_sva_disable(omx_device_dev());
+}
+
+static bool device_wants(const struct omx_space *space)
+{
+	return omx_engine_is_open(&omx_device_engine) && !space_has_joined(space);
+}
+
+/* It may turn out only now that no program can be bound. */
+static void device_join_sva(struct omx_space *space)
+{
+	struct omx_function *function = omx_device.function;
+	int error = omx_sva_join(space);
+
+	/* The lock was released meanwhile. */
+	if (device_wants(space) && omx_device.function == function && omx_device.has_sva &&
+	    device_lacks_sva(error) && omx_sva_is_unused())
+		device_end_sva(error);
+}
+
+void omx_device_engine_join(struct omx_space *space)
+{
+	if (!device_wants(space))
+		return;
+	mutex_lock(&omx_function_lock);
+	if (device_wants(space) && omx_device.has_sva)
+		device_join_sva(space);
+	if (device_wants(space) && !omx_device.has_sva)
+		device_join_domain(space);
+	mutex_unlock(&omx_function_lock);
 }
 
 /* Its program has left, or gets another one. */
@@ -181,16 +232,6 @@ static void device_enable_rings(void)
 	spin_unlock_bh(&omx_device_engine.lock);
 }
 
-static void device_set_function(struct omx_function *function, bool has_sva)
-{
-	lockdep_assert_held(&omx_function_lock);
-	spin_lock_bh(&omx_device_engine.lock);
-	omx_device.function = function;
-	omx_device.has_sva = has_sva;
-	omx_device.turning = false;
-	spin_unlock_bh(&omx_device_engine.lock);
-}
-
 /* Does all of that work?  Of this domain only rings and frames are used with SVA. */
 static int device_try(void)
 {
@@ -229,7 +270,7 @@ static int device_begin(struct omx_function *function)
 		return -EBUSY;
 	device_set_function(function, function_has_sva(function));
 	if (!omx_device.has_sva && !strcmp(device_kind, "sva")) {
-		omx_device.why = "it cannot use the page tables of programs";
+		omx_device.why = no_sva;
 		error = -ENODEV;
 		goto unset_function;
 	}

@@ -84,7 +84,7 @@ static bool sva_publish(struct omx_sva *sva, struct omx_function *function)
 	struct omx_space *space = sva->space;
 
 	lockdep_assert_held(&omx_function_lock);
-	if (omx_device.function != function || space->sva)
+	if (omx_device.function != function || !omx_device.has_sva || space->sva)
 		return false;
 	list_add_tail(&sva->node, &sva_bound);
 	/* Pairs with the dependent reads of those who start copies. */
@@ -99,7 +99,7 @@ int omx_sva_join(struct omx_space *space)
 
 	lockdep_assert_held(&omx_function_lock);
 	if (current->mm != space->mm)
-		return -EINVAL;
+		return -EPERM;
 	WRITE_ONCE(sva_users, sva_users + 1);
 	mutex_unlock(&omx_function_lock);
 	sva = sva_bind(space, &function->pdev->dev);
@@ -113,7 +113,16 @@ int omx_sva_join(struct omx_space *space)
 	return PTR_ERR_OR_ZERO(sva);
 }
 
-/* The IOMMU's driver may refuse every program, so bind the one that loads the driver. */
+bool omx_sva_is_unused(void)
+{
+	lockdep_assert_held(&omx_function_lock);
+	return list_empty(&sva_bound) && list_empty(&sva_leaving) && !sva_users;
+}
+
+/*
+ * The IOMMU's driver may refuse every program, so bind the one that loads the driver.  If it
+ * is not a program that does, the first one that joins finds out.
+ */
 int omx_sva_begin(struct device *dev)
 {
 	struct iommu_sva *bond;

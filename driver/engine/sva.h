@@ -34,6 +34,8 @@ int omx_sva_begin(struct device *dev);
  * have gone.  An error of the IOMMU's driver.
  */
 int omx_sva_join(struct omx_space *space);
+/* No program is bound, or being bound or unbound. */
+bool omx_sva_is_unused(void);
 /* No copy of the space is under way. */
 void omx_sva_leave(struct omx_space *space);
 /* All that are bound, for omx_sva_end(); their spaces have no SVA when this returns. */
