@@ -33,7 +33,8 @@ static long pins_get(const struct omx_wanted *wanted, unsigned int from,
 		if (got > 0)
 			return got;
 	}
-	mmap_read_lock(mm);
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
 	if (unlikely(omx_userfault_is_armed(mm, address, end)))
 		got = omx_userfault_pin(mm, address, count, flags, page);
 	else

@@ -204,7 +204,8 @@ int omx_pages_fault_in(const struct omx_wanted *wanted, unsigned int from)
 	int locked = 1;
 	long got;
 
-	mmap_read_lock(mm);
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
 	if (unlikely(omx_userfault_is_armed(mm, address, end)))
 		got = omx_userfault_fault_in(mm, address, count,
 					     write ? FAULT_FLAG_WRITE : 0, &unlocked);

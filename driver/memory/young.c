@@ -69,10 +69,25 @@ static const struct mmu_notifier_ops young_ops = {
 	.test_young		= test_young,
 };
 
+/*
+ * The mmap lock may be held for long: by the kernel while an engine with SVA waits for a
+ * page of the program (engine/sva.h).  SIGKILL ends the wait here.  It would not when the
+ * first extent is made, whose notifier needs more of the kernel than those after it; so
+ * have that prepared now, before any page is waited for.
+ */
 int omx_young_register(struct omx_space *space)
 {
-	space->young.ops = &young_ops;
-	return mmu_notifier_register(&space->young, space->mm);
+	int error;
+
+	if (mmap_write_lock_killable(space->mm))
+		return -EINTR;
+	error = __mmu_notifier_register(NULL, space->mm);
+	if (!error) {
+		space->young.ops = &young_ops;
+		error = __mmu_notifier_register(&space->young, space->mm);
+	}
+	mmap_write_unlock(space->mm);
+	return error;
 }
 
 void omx_young_unregister(struct omx_space *space)

@@ -9,7 +9,7 @@ struct omx_space;
 
 /*
  * For a space whose pages are not pinned: pinned ones cannot be reclaimed anyway.
- * Process context, must not hold the mmap lock.  0 or -errno.
+ * Process context, must not hold the mmap lock.  0 or -errno; -EINTR: killed.
  */
 int omx_young_register(struct omx_space *space);
 /* Process context.  The space need not have been registered. */
