@@ -4,7 +4,7 @@
  * pages.  The state machines are run once more, compiled as they are here.
  */
 #define pr_fmt(fmt) "omx: " fmt
-#include <linux/mmap_lock.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/sched.h>
