@@ -88,7 +88,7 @@ list_jobs() {
 	local group
 	for group in "$@"; do
 		case $group in
-		build) printf 'static %s\n' "${static_checks[@]}" ;;
+		build) list_static_checks ;;
 		unit) echo 'unit all' ;;
 		*) list_runs "$group" >>"$logs/runs" ;;
 		esac
@@ -98,6 +98,11 @@ list_jobs() {
 		sort -rn | cut -d ' ' -f 2- >>"$logs/jobs"
 	awk -F '\t' '$5 != "--host" { n[$5]++ } END { for (o in n) print n[o], "guests", o }' \
 		"$logs/runs" | sort -n | cut -d ' ' -f 2- >>"$logs/jobs"
+}
+
+list_static_checks() {
+	printf 'static %s\n' "${static_checks[@]}"
+	[ "$check_everything" = no ] || printf 'static %s\n' "${more_static_checks[@]}"
 }
 
 # What takes minutes is built where it can be seen.

@@ -8,6 +8,8 @@ style_exceptions=LINUX_VERSION_CODE,CONSTANT_COMPARISON,COMPLEX_MACRO,BRACKET_SP
 style_exceptions+=,MACRO_WITH_FLOW_CONTROL
 
 static_checks=(driver-warnings driver-options driver-style shell-scripts check-source)
+# By check --all.
+more_static_checks=(driver-next-kernels)
 
 check_static() { on_host "build/$1" "${1//-/_}"; }
 
@@ -36,6 +38,25 @@ driver_options() {
 		{ echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
 	echo "$said"
+	[ -z "$said" ]
+}
+
+# The kernels of Debian's next release and of the one after it, warnings are errors. Guests
+# with the latter build the driver as well, but show warnings only.
+driver_next_kernels() {
+	(ensure_builder trixie && ensure_sva) || { echo "they cannot be fetched" && return 77; }
+	(ensure_builder trixie && build_for_builder) || return
+	(ensure_sva && build_for_builder)
+}
+
+build_for_builder() {
+	local copy=$build/check-$kver said
+	copy_sources "$top/contract" "$build/contract"
+	copy_sources "$top/driver" "$copy"
+	said=$(kbuild "$copy" "${kernel_make[@]}" -s OMX_DEBUG=1 KCFLAGS=-Werror modules 2>&1) ||
+		{ echo "$said" && return 1; }
+	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
+	echo "$kver: ${said:-no warning}"
 	[ -z "$said" ]
 }
 
