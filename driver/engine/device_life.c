@@ -337,20 +337,43 @@ void omx_device_engine_resume(void)
 	omx_sva_resume();
 }
 
+/* The domain that is attached for rings and frames, for device_end_programs(); or NULL. */
+static struct omx_domain *device_take_shared(void)
+{
+	struct omx_domain *shared = omx_device.shared;
+
+	lockdep_assert_held(&omx_function_lock);
+	omx_device.shared = NULL;
+	spin_lock_bh(&omx_device_engine.lock);
+	if (shared)
+		omx_device.attached = NULL;
+	spin_unlock_bh(&omx_device_engine.lock);
+	return shared;
+}
+
+/* Without the lock: unbinding and detaching wait for pages of programs. */
+static void device_end_programs(struct omx_function *function, struct list_head *programs,
+				struct omx_domain *shared)
+{
+	omx_sva_end(function, programs);
+	iommu_detach_device(shared->iommu, &function->pdev->dev);
+	omx_domain_free(shared);
+}
+
 void omx_device_engine_end(struct omx_function *function, const char *why)
 {
+	struct omx_domain *shared;
 	LIST_HEAD(programs);
-	bool has_sva;
 
 	mutex_lock(&omx_function_lock);
-	has_sva = omx_device.has_sva;
 	device_drop_domains(true);
 	omx_sva_take_all(&programs);
+	shared = device_take_shared();
 	device_unset_function();
 	omx_device.why = why;
 	mutex_unlock(&omx_function_lock);
-	if (has_sva)
-		omx_sva_end(function, &programs);
+	if (shared)
+		device_end_programs(function, &programs, shared);
 	omx_device_engine_rest();
 }
 

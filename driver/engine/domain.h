@@ -46,7 +46,7 @@ struct omx_domain {
 	struct list_head queue;		/* copies that are on no ring; both under engine->lock */
 };
 
-/* ---- process context, omx_function_lock held ---- */
+/* ---- process context; omx_function_lock held, except for freeing it ---- */
 /* NULL: out of memory. */
 struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev);
 /*
