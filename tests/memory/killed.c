@@ -16,6 +16,10 @@
  * server (FUSE, here the client) does not read.
  *
  *	--count N	victims, without those that prefetch
+ *	--state held	the kernel itself waits for the file's page, for an engine with
+ *			SVA: the victim ends and its peer is told all the same, but its
+ *			memory and its endpoint stay until the file's server goes, which
+ *			it does --seconds N after the victim
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -135,8 +139,8 @@ struct victim {
 };
 
 static volatile sig_atomic_t told_to_close;
-/* Files whose pages the client is asked for. */
-static char directory[] = "/tmp/mem_killed.XXXXXX";
+/* A file whose pages the client is asked for. */
+static char directory[sizeof("/tmp/mem_killed.XXXXXX")];
 static int file_server = -1;
 
 static void on_term(int signal)
@@ -306,12 +310,32 @@ static bool is_released(const struct victim *victim)
 	return !fcntl(victim->mapped, F_ADD_SEALS, F_SEAL_WRITE) && files_open() <= server_files();
 }
 
+static bool has_ended(const struct victim *victim, int *status)
+{
+	return waitpid(victim->pid, status, WNOHANG) == victim->pid;
+}
+
+/* Nothing is left to wait for its page. */
+static void end_file_server(void)
+{
+	CHECK(!close(file_server), "%m");
+	file_server = -1;
+}
+
 static double wait_for_release(const struct victim *victim)
 {
 	double begin = now();
 	int status;
 
-	CHECK(waitpid(victim->pid, &status, 0) == victim->pid);
+	AWAIT(has_ended(victim, &status), RELEASE_S, 1, "one that %s does not end",
+	      names[victim->kind]);
+	if (victim->kind == RECEIVES_INTO_FILE && options.state) {
+		printf("mem_killed: one that %s has ended\n", names[victim->kind]);
+		sleep_ms(options.seconds * 1000);
+		CHECK(!is_released(victim), "the page was not waited for");
+		end_file_server();
+		begin = now();
+	}
 	CHECK(victim->kind == CLOSES ? WIFEXITED(status) && !WEXITSTATUS(status) :
 				       WIFSIGNALED(status), "status %#x", status);
 	AWAIT(is_released(victim), begin + RELEASE_S - now(), 1, "one that %s keeps %s",
@@ -343,13 +367,18 @@ static double end_one(enum kind kind)
 	return took;
 }
 
-static void end_with_files(double *took)
+static double end_with_file(enum kind kind)
 {
+	double took;
+
+	strcpy(directory, "/tmp/mem_killed.XXXXXX");
 	CHECK(mkdtemp(directory), "%m");
 	file_server = mount_fuse(directory, MESSAGES * LENGTH);
-	took[RECEIVES_INTO_FILE] = end_one(RECEIVES_INTO_FILE);
-	took[SENDS_FILE] = end_one(SENDS_FILE);
-	CHECK(!close(file_server) && !umount2(directory, MNT_DETACH) && !rmdir(directory), "%m");
+	took = end_one(kind);
+	if (file_server >= 0)
+		end_file_server();
+	CHECK(!umount2(directory, MNT_DETACH) && !rmdir(directory), "%m");
+	return took;
 }
 
 static void run_client(void)
@@ -365,10 +394,12 @@ static void run_client(void)
 		if (took > most[kind_of(round)])
 			most[kind_of(round)] = took;
 	}
-	if (has_fuse())
-		end_with_files(most);
-	else
+	if (has_fuse()) {
+		most[RECEIVES_INTO_FILE] = end_with_file(RECEIVES_INTO_FILE);
+		most[SENDS_FILE] = end_with_file(SENDS_FILE);
+	} else {
 		printf("mem_killed: this kernel has no FUSE\n");
+	}
 	most[PREFETCHES] = end_one(PREFETCHES);
 	most[WAITS_FOR_PREFETCH] = end_one(WAITS_FOR_PREFETCH);
 	for (i = 0; i < ALL_KINDS; i++)
