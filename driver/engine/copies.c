@@ -35,8 +35,8 @@ static void copies_count(const struct omx_copies *copies, enum omx_counter count
 }
 
 /* Where these bytes of a frame lie.  Returns how many of them are contiguous. */
-static u32 copy_find_source(const struct sk_buff *skb, u32 from, u32 length,
-			    struct page **page, u32 *offset)
+static u32 copy_find_frame(const struct sk_buff *skb, u32 from, u32 length,
+			   struct page **page, u32 *offset)
 {
 	const struct skb_shared_info *info = skb_shinfo(skb);
 	u32 headlen = skb_headlen(skb), i;
@@ -66,8 +66,8 @@ static u32 copies_start_job(struct omx_copies *copies, struct omx_copy_job *job,
 	u32 shortest = job->extent ? ops->shortest : 1;
 
 	length = min(length, ops->longest);
-	job->length = copy_find_source(job->skb, job->skb_offset, length, &job->from,
-				       &job->from_offset);
+	job->length = copy_find_frame(job->skb, job->skb_offset, length, &job->frame,
+				      &job->frame_offset);
 	if (job->length < shortest)
 		return 0;
 	if (!omx_engine_start(copies->engine, job, &copies->list)) {

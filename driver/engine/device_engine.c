@@ -97,8 +97,7 @@ static void engine_put_copy(struct omx_engine_ring *ring, struct omx_copy *copy)
 {
 	list_del_init(&copy->device.node);
 	copy->device.ring = ring;
-	omx_engine_ring_put(ring, copy, copy->job.address + omx_unchecked_shift,
-			    copy->device.from);
+	omx_engine_ring_put(ring, copy, copy->job.address + omx_unchecked_shift);
 	omx_device.put++;
 }
 

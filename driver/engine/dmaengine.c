@@ -78,7 +78,7 @@ static bool dma_copy_map(struct omx_copy *copy)
 	struct device *dev = dmaengine_get_dma_device(dma_chan);
 	const struct omx_copy_job *job = &copy->job;
 
-	copy->dma.from = dma_map_page(dev, job->from, job->from_offset, job->length,
+	copy->dma.from = dma_map_page(dev, job->frame, job->frame_offset, job->length,
 				      DMA_TO_DEVICE);
 	if (dma_mapping_error(dev, copy->dma.from))
 		return false;
@@ -107,7 +107,7 @@ static bool dma_copy_queue(struct omx_copy *copy)
 /* Not where the cache lines at its ends are the processor's, too. */
 static bool dma_job_is_aligned(const struct omx_copy_job *job)
 {
-	return is_dma_copy_aligned(dma_chan->device, job->from_offset, job->page_offset,
+	return is_dma_copy_aligned(dma_chan->device, job->frame_offset, job->page_offset,
 				   job->length) &&
 	       IS_ALIGNED(job->page_offset | job->length, dma_get_cache_alignment());
 }

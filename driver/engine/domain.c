@@ -144,7 +144,7 @@ unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, uns
 
 static size_t frame_span(const struct omx_copy *copy)
 {
-	return PAGE_ALIGN(offset_in_page(copy->job.from_offset) + copy->job.length);
+	return PAGE_ALIGN(offset_in_page(copy->job.frame_offset) + copy->job.length);
 }
 
 int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
@@ -152,17 +152,17 @@ int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 {
 	const struct omx_copy_job *job = &copy->job;
 	u64 address = FRAME_ADDRESSES + slot * FRAME_ROOM;
-	phys_addr_t phys = page_to_phys(job->from) + (job->from_offset & PAGE_MASK);
+	phys_addr_t phys = page_to_phys(job->frame) + (job->frame_offset & PAGE_MASK);
 	int error;
 
 	error = domain_map(domain, address, phys, frame_span(copy), IOMMU_READ | IOMMU_CACHE);
-	copy->device.from = address + offset_in_page(job->from_offset);
+	copy->device.frame = address + offset_in_page(job->frame_offset);
 	return error;
 }
 
 void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy)
 {
-	domain_unmap(domain, copy->device.from & PAGE_MASK, frame_span(copy));
+	domain_unmap(domain, copy->device.frame & PAGE_MASK, frame_span(copy));
 }
 
 /* ---- life ---- */

@@ -76,7 +76,7 @@ bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int 
 unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last);
 
 /* ---- engine->lock held ---- */
-/* Makes the frame of a copy readable, at copy->device.from.  -ENOMEM, -EBUSY. */
+/* Makes the frame of a copy readable, at copy->device.frame.  -ENOMEM, -EBUSY. */
 int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 			 unsigned int slot);
 void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy);

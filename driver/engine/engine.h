@@ -36,18 +36,18 @@ struct omx_sva;
 struct page;
 struct sk_buff;
 
-/* What is copied: bytes of a frame that are contiguous in memory, and where they go. */
+/* Bytes that are contiguous both in the frame and in the program's memory. */
 struct omx_copy_job {
 	struct sk_buff *skb;
 	int skb_offset;
 	u32 length;
-	struct page *from;		/* the frame's */
-	u32 from_offset;
+	struct page *frame;		/* the frame's */
+	u32 frame_offset;
 	struct page *page;		/* the program's */
 	u32 page_offset;
 	u64 offset;			/* in the region */
 	struct omx_space *space;	/* the program's ... */
-	u64 address;			/* ... and where it goes there */
+	u64 address;			/* ... and where it is there */
 	struct omx_extent *extent;	/* has the page; not used once the copy has started */
 	unsigned int tries;		/* of these bytes that ended with faults */
 };
@@ -72,7 +72,7 @@ struct omx_copy {
 		struct list_head node;	/* domain->queue, until it is on a ring */
 		struct omx_engine_ring *ring;	/* on which it is or was */
 		bool late;		/* it has waited for its page for too long */
-		u64 from;
+		u64 frame;		/* its address in the domain */
 	} device;
 };
 

@@ -83,7 +83,7 @@ void omx_engine_ring_enable(struct omx_engine_ring *ring)
 	writel(1, ring->registers + ENGINE_ENABLE);
 }
 
-void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 to, u64 from)
+void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 address)
 {
 	const struct omx_sva *sva = copy->device.sva;
 	u32 number = ring->tail++;
@@ -96,8 +96,8 @@ void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u6
 		.flags = ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT |
 			 (sva ? ENGINE_FLAG_DESTINATION_PASID : 0),
 		.length = cpu_to_le32(copy->job.length),
-		.source = cpu_to_le64(from),
-		.destination = cpu_to_le64(to),
+		.source = cpu_to_le64(copy->device.frame),
+		.destination = cpu_to_le64(address),
 		.record = cpu_to_le64(ring_record_address(ring, number)),
 		.destination_pasid = cpu_to_le32(sva ? sva->pasid : 0),
 		.cookie = cpu_to_le64(copy->number),

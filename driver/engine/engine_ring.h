@@ -54,7 +54,8 @@ int omx_engine_ring_map(const struct omx_engine_ring *ring, struct iommu_domain 
 void omx_engine_ring_enable(struct omx_engine_ring *ring);
 /* The function was reset: nothing is on the ring any more. */
 void omx_engine_ring_clear(struct omx_engine_ring *ring);
-void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 to, u64 from);
+/* address: of the program's memory. */
+void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 address);
 /* Lands what is complete.  False: the channel says what cannot be. */
 bool omx_engine_ring_complete(struct omx_engine_ring *ring, struct omx_engine *engine);
 /*
