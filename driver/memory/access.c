@@ -54,21 +54,29 @@ int omx_region_attach(struct omx_cursor *cursor, u64 offset, u32 length,
 	return 0;
 }
 
-static void access_read_page(void *to, const struct omx_cursor *cursor, u32 length)
+static int access_read_page(const struct omx_cursor *cursor, struct sk_buff *skb, int to,
+			    u32 length)
 {
 	void *from = kmap_local_page(cursor->page);
+	int error = 0;
 
-	memcpy(to, from + cursor->page_offset, length);
+	if (to + length <= skb_headlen(skb))
+		memcpy(skb->data + to, from + cursor->page_offset, length);
+	else
+		error = skb_store_bits(skb, to, from + cursor->page_offset, length);
 	kunmap_local(from);
+	return error;
 }
 
-int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length)
+int omx_region_read(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb, int skb_offset,
+		    u32 length)
 {
+	int error = 0;
 	u32 n;
 
 	if (!omx_cursor_seek(cursor, offset, length))
 		return -EINVAL;
-	for (; length; length -= n, to += n) {
+	for (; length && !error; length -= n, skb_offset += n) {
 		struct omx_extent *extent = omx_cursor_extent(cursor);
 
 		if (!extent)
@@ -76,12 +84,14 @@ int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length)
 		spin_lock(&extent->lock);
 		n = min(length, omx_cursor_usable(cursor));
 		if (n)
-			access_read_page(to, cursor, n);
+			error = access_read_page(cursor, skb, skb_offset, n);
 		spin_unlock(&extent->lock);
 		if (!n)
 			return -EAGAIN;
 		omx_cursor_advance(cursor, n);
 	}
+	if (error)
+		return error;
 	return omx_region_was_withdrawn(cursor->region) ? -ENOENT : 0;
 }
 

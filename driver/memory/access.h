@@ -22,8 +22,12 @@ struct sk_buff;
  */
 int omx_region_attach(struct omx_cursor *cursor, u64 offset, u32 length,
 		      struct sk_buff *skb);
-/* Copies length bytes at offset.  -ENOENT: the region has been withdrawn. */
-int omx_region_read(struct omx_cursor *cursor, u64 offset, void *to, u32 length);
+/*
+ * Copies length bytes at offset to skb_offset of a frame, which may have page
+ * fragments.  -ENOENT: the region has been withdrawn.
+ */
+int omx_region_read(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb, int skb_offset,
+		    u32 length);
 /*
  * Copies length bytes at skb_offset of the frame into the region.  With
  * `copies`, DMA may still be copying some of them after it has returned, even if

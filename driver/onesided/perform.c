@@ -300,26 +300,14 @@ static int perform_put(struct access *access)
 
 /* ---- GET ---- */
 
-/* The payload of the response is in one piece, or in pages. */
 static int response_read(const struct access *access, struct sk_buff *response)
 {
-	struct skb_shared_info *info = skb_shinfo(response);
-	u64 offset = access->offset;
 	struct omx_cursor cursor;
-	int error = 0, i;
+	int error;
 
 	access_cursor_begin(access, &cursor, OMX_REGION_READ);
-	if (!skb_is_nonlinear(response))
-		error = omx_region_read(&cursor, offset,
-					response->data + ETH_HLEN + RESPONSE_HEADER,
-					access->length);
-	for (i = 0; i < info->nr_frags && !error; i++) {
-		const skb_frag_t *frag = &info->frags[i];
-
-		error = omx_region_read(&cursor, offset, skb_frag_address(frag),
-					skb_frag_size(frag));
-		offset += skb_frag_size(frag);
-	}
+	error = omx_region_read(&cursor, access->offset, response, ETH_HLEN + RESPONSE_HEADER,
+				access->length);
 	access_cursor_end(access, &cursor);
 	return error;
 }

@@ -36,26 +36,6 @@ struct request {
 	u32 frames_max;			/* in one skb */
 };
 
-/* The payload is behind the header, or in pages of its own. */
-static int response_read_payload(struct request *request, u64 offset, u32 length,
-				 struct sk_buff *skb)
-{
-	int i, error = 0;
-
-	offset += request->rndv->start;
-	if (likely(!skb_is_nonlinear(skb)))
-		return omx_region_read(&request->cursor, offset,
-				       skb->data + sizeof(request->header), length);
-	for (i = 0; i < skb_shinfo(skb)->nr_frags && !error; i++) {
-		const skb_frag_t *page = &skb_shinfo(skb)->frags[i];
-
-		error = omx_region_read(&request->cursor, offset, skb_frag_address(page),
-					skb_frag_size(page));
-		offset += skb_frag_size(page);
-	}
-	return error;
-}
-
 /* For devices that need a frame in one piece, and for memory of many small segments. */
 static struct sk_buff *response_copy_frame(struct request *request, u64 offset, u32 length)
 {
@@ -64,7 +44,8 @@ static struct sk_buff *response_copy_frame(struct request *request, u64 offset, 
 
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	error = response_read_payload(request, offset, length, skb);
+	error = omx_region_read(&request->cursor, request->rndv->start + offset, skb,
+				sizeof(request->header), length);
 	/* Checked behind the read: the program may have written to the memory since. */
 	if (!error && READ_ONCE(request->rndv->withdrawn))
 		error = -ENOENT;
