@@ -23,21 +23,8 @@
 #include "pull/respond.h"
 #include "pull/rndv.h"
 
-/* A request, in the processor's byte order, and what it takes to respond. */
-struct request {
-	const struct omx_rndv *rndv;
-	struct omx_cursor cursor;
-	u64 offset;
-	u32 length;
-	u32 wanted;
-	u32 frame_length;
-	struct omx_packet_response header;
-	bool scatter;			/* the device sends page fragments as they are */
-	u32 frames_max;			/* in one skb */
-};
-
 /* For devices that need a frame in one piece, and for memory of many small segments. */
-static struct sk_buff *response_copy_frame(struct request *request, u64 offset, u32 length)
+static struct sk_buff *response_copy_frame(struct omx_request *request, u64 offset, u32 length)
 {
 	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, length);
 	int error;
@@ -55,7 +42,7 @@ static struct sk_buff *response_copy_frame(struct request *request, u64 offset, 
 	return ERR_PTR(error);
 }
 
-static struct sk_buff *response_attach_frames(struct request *request, u64 offset, u32 length)
+static struct sk_buff *response_attach_frames(struct omx_request *request, u64 offset, u32 length)
 {
 	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, 0);
 	int error;
@@ -75,7 +62,7 @@ static struct sk_buff *response_attach_frames(struct request *request, u64 offse
 }
 
 /* How many frames from the first wanted one on may travel together. */
-static u32 response_gso_frames(const struct request *request, u32 wanted)
+static u32 response_gso_frames(const struct omx_request *request, u32 wanted)
 {
 	u32 run = ffz((u64)wanted >> __ffs(wanted));
 
@@ -86,7 +73,7 @@ static u32 response_gso_frames(const struct request *request, u32 wanted)
  * Sends frames from the first wanted one on.  Returns how many; -EAGAIN: its
  * page is absent; others: none could be made.
  */
-static int respond_with_some(struct omx_board *board, struct request *request)
+static int respond_with_some(struct omx_board *board, struct omx_request *request)
 {
 	u32 start = __ffs(request->wanted) * request->frame_length;
 	u32 frames = request->scatter ? response_gso_frames(request, request->wanted) : 0;
@@ -113,7 +100,7 @@ static int respond_with_some(struct omx_board *board, struct request *request)
 }
 
 /* At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages. */
-static int respond_with_frames(struct omx_board *board, struct request *request)
+static int respond_with_frames(struct omx_board *board, struct omx_request *request)
 {
 	while (request->wanted) {
 		int sent = respond_with_some(board, request);
@@ -161,8 +148,7 @@ bool omx_respond_hold(struct omx_channel *ch, const struct omx_wire_pull_request
 
 /* ---- requests ---- */
 
-static void request_init(struct request *request, const struct omx_rndv *rndv,
-			 struct sk_buff *skb)
+void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
@@ -185,10 +171,10 @@ static void request_init(struct request *request, const struct omx_rndv *rndv,
 void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_board *board = rndv->ch->ep->board;
-	struct request request;
+	struct omx_request request;
 	int error;
 
-	request_init(&request, rndv, skb);
+	omx_request_init(&request, rndv, skb);
 	error = respond_with_frames(board, &request);
 	omx_cursor_end(&request.cursor);
 	if (error == -EAGAIN) {

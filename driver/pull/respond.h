@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What respond.c, which responds to pull requests, and respond_page_in.c, which
- * keeps those that wait for pages, share.  BH off unless stated otherwise.
+ * What the files that respond to pull requests share:
+ *
+ *   respond.c           sends what the request asks for
+ *   respond_page_in.c   keeps requests that wait for pages
+ *
+ * BH off unless stated otherwise.
  */
 #ifndef OMX_PULL_RESPOND_H
 #define OMX_PULL_RESPOND_H
@@ -9,10 +13,25 @@
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
 
+#include "memory/cursor.h"
+#include "net/frame.h"
 #include "omx_wire.h"
 
 struct omx_channel;
 struct omx_rndv;
+
+/* A request, in the processor's byte order, and what it takes to respond. */
+struct omx_request {
+	struct omx_rndv *rndv;
+	struct omx_cursor cursor;
+	u64 offset;
+	u32 length;
+	u32 wanted;			/* bit i: frame i has not been sent */
+	u32 frame_length;
+	struct omx_packet_response header;
+	bool scatter;			/* the device sends page fragments as they are */
+	u32 frames_max;			/* in one skb */
+};
 
 /* In the control block of a request while this host works on it. */
 struct omx_request_state {
@@ -27,6 +46,8 @@ static inline struct omx_request_state *omx_request_state(struct sk_buff *skb)
 }
 
 /* ---- respond.c ---- */
+/* A request that has been checked; its cursor is the caller's to end. */
+void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb);
 /* A request that has been checked.  Consumes skb.  RCU read lock held. */
 void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb);
 /* Tells the puller that its message has failed. */
