@@ -110,6 +110,9 @@ static int __init omx_init(void)
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
+	error = omx_engines_init();
+	if (error)
+		goto exit_lru;
 	omx_dmaengine_init();
 	omx_function_init();
 	omx_gso_init();
@@ -134,6 +137,8 @@ exit_gso:
 	omx_gso_exit();
 	omx_function_exit();
 	omx_dmaengine_exit();
+	omx_engines_exit();
+exit_lru:
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
@@ -155,6 +160,7 @@ static void __exit omx_exit(void)
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */
 	omx_function_exit();
 	omx_dmaengine_exit();
+	omx_engines_exit();
 	omx_space_exit();
 	omx_lru_exit();
 	omx_account_exit();

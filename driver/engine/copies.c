@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The copies of one pull by an engine.  The files in pull/ and memory/ call this
- * with the pull's lock held, mostly in softirq.
+ * The copies by an engine of one pull, or of one request that is responded to.  The
+ * files in pull/ and memory/ call this with the pull's lock held, or while they work on
+ * the request, mostly in softirq.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -27,6 +28,14 @@ void omx_copies_decide(struct omx_copies *copies, const struct omx_region *regio
 		copies->engine = &omx_device_engine;
 	else if (omx_engine_is_open(&omx_dmaengine) && length >= READ_ONCE(copy_offload_min))
 		copies->engine = &omx_dmaengine;
+}
+
+/* A DMA engine is not used: the processor need not read what it sends. */
+void omx_copies_decide_out(struct omx_copies *copies, const struct omx_region *region)
+{
+	copies->out = true;
+	if (region->mode == OMX_DEVICE && omx_device_engine_reads(region->space))
+		copies->engine = &omx_device_engine;
 }
 
 static void copies_count(const struct omx_copies *copies, enum omx_counter counter)
@@ -82,6 +91,7 @@ u32 omx_copies_start(struct omx_copies *copies, const struct omx_cursor *cursor,
 {
 	struct omx_extent *extent = cursor->extent;
 	struct omx_copy_job job = {
+		.out = copies->out,
 		.skb = skb, .skb_offset = skb_offset,
 		.page = cursor->page, .page_offset = cursor->page_offset,
 		.offset = cursor->offset,
@@ -98,6 +108,7 @@ u32 omx_copies_start_by_address(struct omx_copies *copies, struct omx_cursor *cu
 {
 	u64 in_segment;
 	struct omx_copy_job job = {
+		.out = copies->out,
 		.skb = skb, .skb_offset = skb_offset,
 		.offset = cursor->offset,
 		.space = cursor->region->space,
@@ -128,8 +139,9 @@ static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
 	int error;
 
 	copies->tries = copy->job.tries + 1;
-	error = omx_region_fill(cursor, copy->job.offset, copy->job.skb, copy->job.skb_offset,
-				copy->job.length, resume ? copies : NULL);
+	error = (copy->job.out ? omx_region_read : omx_region_fill)
+		(cursor, copy->job.offset, copy->job.skb, copy->job.skb_offset, copy->job.length,
+		 resume ? copies : NULL);
 	copies->tries = 0;
 	if (error == -EAGAIN)
 		omx_copy_skip(copy, cursor->offset - copy->job.offset);
@@ -140,18 +152,48 @@ static int copies_repeat(struct omx_copies *copies, struct omx_cursor *cursor,
 	return error;
 }
 
+/* The copy is done.  -EAGAIN: its page is absent. */
+static int copies_end(struct omx_copies *copies, struct omx_cursor *cursor,
+		      struct omx_copy *copy)
+{
+	const struct omx_engine_ops *ops = copies->engine->ops;
+
+	if (copy->failed)
+		return copies_repeat(copies, cursor, copy);
+	copies_count(copies, copies->out ? ops->read : ops->copied);
+	return 0;
+}
+
 bool omx_copies_settle(struct omx_copies *copies, struct omx_cursor *cursor)
 {
 	struct omx_copy *copy;
 
 	while ((copy = copies_first_done(copies))) {
-		if (!copy->failed)
-			copies_count(copies, copies->engine->ops->copied);
-		else if (copies_repeat(copies, cursor, copy))
+		if (copies_end(copies, cursor, copy))
 			break;
 		omx_engine_release(copies->engine, copy);
 	}
 	return list_empty(&copies->list);
+}
+
+struct sk_buff *omx_copies_settle_out(struct omx_copies *copies, struct omx_cursor *cursor)
+{
+	struct sk_buff *incomplete = NULL;
+	struct omx_copy *copy;
+
+	while (!incomplete && (copy = copies_first_done(copies))) {
+		if (copies_end(copies, cursor, copy))
+			incomplete = copy->job.skb;
+		omx_engine_release(copies->engine, copy);
+	}
+	return incomplete;
+}
+
+bool omx_copies_await(struct omx_copies *copies, struct work_struct *work)
+{
+	struct omx_copy *first = list_first_entry(&copies->list, struct omx_copy, node);
+
+	return omx_engine_await(copies->engine, first, work);
 }
 
 bool omx_copies_lack_page(struct omx_copies *copies, u64 *offset, u64 *length)

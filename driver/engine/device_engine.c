@@ -97,7 +97,7 @@ static void engine_put_copy(struct omx_engine_ring *ring, struct omx_copy *copy)
 {
 	list_del_init(&copy->device.node);
 	copy->device.ring = ring;
-	omx_engine_ring_put(ring, copy, copy->job.address + omx_unchecked_shift);
+	omx_engine_ring_put(ring, copy, copy->job.address + omx_shift_of_job(&copy->job));
 	omx_device.put++;
 }
 
@@ -197,13 +197,13 @@ static bool engine_reaches(const struct omx_copy_job *job)
 	unsigned int last = omx_extent_index(job->address + job->length - 1);
 	int missed;
 
-	if (!OMX_LOOKS_AT_DOMAIN || omx_domain_has(extent, first, last))
+	if (omx_is_unchecked_job(job) || omx_domain_has(extent, first, last, !job->out))
 		return true;
-	missed = omx_domain_map(extent, first, last);
+	missed = omx_domain_map(extent, first, last, !job->out);
 	if (missed < 0)
 		return false;
 	omx_count_add(job->space->board, ENGINE_MISS, missed);
-	return omx_domain_has(extent, first, last);
+	return omx_domain_has(extent, first, last, !job->out);
 }
 
 /* Its pages took so long that others should not wait for them again so soon. */
@@ -258,6 +258,7 @@ static const struct omx_engine_ops device_engine_ops = {
 	.longest	= OMX_DEVICE_COPY_MAX,
 	.copies		= 1024,
 	.copied		= OMX_COUNTER_ENGINE_COPIED,
+	.read		= OMX_COUNTER_ENGINE_READ,
 	.refused	= OMX_COUNTER_ENGINE_REFUSED,
 	.repeated	= OMX_COUNTER_ENGINE_TAKEN_OVER,
 	.submit		= engine_submit_copy,
@@ -275,6 +276,11 @@ bool omx_device_engine_is_for(const struct omx_space *space)
 	       (READ_ONCE(space->domain) || READ_ONCE(space->sva));
 }
 
+bool omx_device_engine_reads(const struct omx_space *space)
+{
+	return omx_device_engine_is_for(space) && !space_is_barred(space);
+}
+
 bool omx_device_engine_pages_in(const struct omx_space *space)
 {
 	return omx_engine_is_open(&omx_device_engine) && READ_ONCE(space->sva) &&
@@ -283,10 +289,10 @@ bool omx_device_engine_pages_in(const struct omx_space *space)
 
 /* What fails here is tried again when a copy needs the page. */
 void omx_device_engine_admit(struct omx_extent *extent, unsigned int first,
-			     unsigned int count)
+			     unsigned int count, bool write)
 {
 	if (omx_engine_is_open(&omx_device_engine) && READ_ONCE(extent->space->domain))
-		omx_domain_map(extent, first, first + count - 1);
+		omx_domain_map(extent, first, first + count - 1, write);
 }
 
 /* ---- invalidation ---- */

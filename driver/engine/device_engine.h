@@ -50,14 +50,16 @@ const char *omx_device_engine_state(char *name, size_t size);
 /* ---- any context ---- */
 /* Does the engine work, and can it copy to the space? */
 bool omx_device_engine_is_for(const struct omx_space *space);
+/* Is it now also to read what the space sends? */
+bool omx_device_engine_reads(const struct omx_space *space);
 /* Does it also bring absent pages by itself?  The driver then needs none. */
 bool omx_device_engine_pages_in(const struct omx_space *space);
 
 /* ---- extent->lock held ---- */
 /* Pages that were paged in for an engine enter the domain, if there is one. */
 void omx_device_engine_admit(struct omx_extent *extent, unsigned int first,
-			     unsigned int count);
-/* The engine writes no more to these pages when it returns. */
+			     unsigned int count, bool write);
+/* The engine uses these pages no more when it returns. */
 void omx_device_engine_invalidate(struct omx_extent *extent, unsigned int first,
 				  unsigned int last);
 
@@ -71,13 +73,18 @@ static inline bool omx_device_engine_is_for(const struct omx_space *space)
 	return false;
 }
 
+static inline bool omx_device_engine_reads(const struct omx_space *space)
+{
+	return false;
+}
+
 static inline bool omx_device_engine_pages_in(const struct omx_space *space)
 {
 	return false;
 }
 
 static inline void omx_device_engine_admit(struct omx_extent *extent, unsigned int first,
-					   unsigned int count)
+					   unsigned int count, bool write)
 {
 }
 

@@ -25,15 +25,19 @@
 
 /* ---- changes ---- */
 
+/* again: it is mapped already, and is not any more if this fails, except with -EBUSY. */
 static int domain_map(struct omx_domain *domain, u64 address, phys_addr_t phys, size_t size,
-		      int access)
+		      int access, bool again)
 {
 	int error = -EBUSY;
 
 	spin_lock(&domain->lock);
-	if (!domain->is_switching && !domain->is_spoiled)
+	if (!domain->is_switching && !domain->is_spoiled) {
+		if (again)
+			iommu_unmap(domain->iommu, address, size);
 		error = omx_iommu_map(domain->iommu, address, phys, size, access,
 				      GFP_ATOMIC | __GFP_NOWARN);
+	}
 	spin_unlock(&domain->lock);
 	return error;
 }
@@ -75,29 +79,64 @@ static struct omx_domain *extent_find_domain(struct omx_extent *extent)
 
 	lockdep_assert_held(&extent->lock);
 	if (domain && extent->domain != domain->number) {
-		extent->mapped = 0;
+		extent->readable = 0;
+		extent->writable = 0;
 		extent->domain = domain->number;
 	}
 	return domain;
 }
 
+static u64 *extent_mapped(struct omx_extent *extent, bool write)
+{
+	return write ? &extent->writable : &extent->readable;
+}
+
+/* The bits are of pages that are in the domain. */
+static void extent_unmap_pages(struct omx_extent *extent, struct omx_domain *domain, u64 bits)
+{
+	while (bits) {
+		unsigned int from = __ffs64(bits);
+		unsigned int count = ~(bits >> from) ? __ffs64(~(bits >> from)) : 64;
+
+		domain_unmap(domain, extent->start + ((u64)from << PAGE_SHIFT),
+			     (size_t)count << PAGE_SHIFT);
+		bits &= ~GENMASK_ULL(from + count - 1, from);
+	}
+}
+
 static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
-			   unsigned int i)
+			   unsigned int i, int access, bool again)
 {
 	u64 address = extent->start + ((u64)i << PAGE_SHIFT);
 	struct page *page = omx_entry_page(extent->entry[i]);
-	int error;
 
 	if (address >= OMX_DEVICE_ADDRESSES && address < OMX_DEVICE_ADDRESSES_END)
 		return -ENXIO;
-	error = domain_map(domain, address, page_to_phys(page), PAGE_SIZE,
-			   IOMMU_WRITE | IOMMU_CACHE);
+	return domain_map(domain, address, page_to_phys(page), PAGE_SIZE, access | IOMMU_CACHE,
+			  again);
+}
+
+/*
+ * A page that is there for the other access is mapped anew for both.  What the engine
+ * does with it meanwhile is a fault, and done again; there is no need to drain, because
+ * the page stays the same.
+ */
+static int extent_admit_page(struct omx_extent *extent, struct omx_domain *domain,
+			     unsigned int i, bool write)
+{
+	u64 bit = BIT_ULL(i);
+	bool other = *extent_mapped(extent, !write) & bit;
+	int access = (write || other ? IOMMU_WRITE : 0) | (!write || other ? IOMMU_READ : 0);
+	int error = extent_map_page(extent, domain, i, access, other);
+
 	if (!error)
-		extent->mapped |= BIT_ULL(i);
+		*extent_mapped(extent, write) |= bit;
+	else if (other && error != -EBUSY)
+		*extent_mapped(extent, !write) &= ~bit;
 	return error;
 }
 
-int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last)
+int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last, bool write)
 {
 	struct omx_domain *domain = extent_find_domain(extent);
 	int count = 0, error = 0;
@@ -106,38 +145,33 @@ int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int l
 	if (!domain)
 		return -ENXIO;
 	for (i = first; i <= last && !error; i++) {
-		if (extent->mapped & BIT_ULL(i) ||
-		    ~extent->entry[i] & omx_entry_wanted(true))
+		if (omx_domain_has(extent, i, i, write) ||
+		    ~extent->entry[i] & omx_entry_wanted(write))
 			continue;
-		error = extent_map_page(extent, domain, i);
+		error = extent_admit_page(extent, domain, i, write);
 		count += !error;
 	}
 	omx_count_add(extent->space->board, ENGINE_MAPPED, count);
 	return error ?: count;
 }
 
-bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last)
+bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last, bool write)
 {
-	return extent_find_domain(extent) && !(~extent->mapped & GENMASK_ULL(last, first));
+	return extent_find_domain(extent) &&
+	       !(~*extent_mapped(extent, write) & GENMASK_ULL(last, first));
 }
 
 unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last)
 {
 	struct omx_domain *domain = extent_find_domain(extent);
-	u64 bits = extent->mapped & GENMASK_ULL(last, first);
-	unsigned int unmapped = hweight64(bits);
+	u64 bits = (extent->readable | extent->writable) & GENMASK_ULL(last, first);
 
-	extent->mapped &= ~bits;
+	extent->readable &= ~bits;
+	extent->writable &= ~bits;
 	/* The engine copies nothing by a domain that the space has lost. */
-	while (bits && domain) {
-		unsigned int from = __ffs64(bits);
-		unsigned int count = ~(bits >> from) ? __ffs64(~(bits >> from)) : 64;
-
-		domain_unmap(domain, extent->start + ((u64)from << PAGE_SHIFT),
-			     (size_t)count << PAGE_SHIFT);
-		bits &= ~GENMASK_ULL(from + count - 1, from);
-	}
-	return unmapped;
+	if (domain)
+		extent_unmap_pages(extent, domain, bits);
+	return hweight64(bits);
 }
 
 /* ---- frames ---- */
@@ -155,7 +189,8 @@ int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 	phys_addr_t phys = page_to_phys(job->frame) + (job->frame_offset & PAGE_MASK);
 	int error;
 
-	error = domain_map(domain, address, phys, frame_span(copy), IOMMU_READ | IOMMU_CACHE);
+	error = domain_map(domain, address, phys, frame_span(copy),
+			   (job->out ? IOMMU_WRITE : IOMMU_READ) | IOMMU_CACHE, false);
 	copy->device.frame = address + offset_in_page(job->frame_offset);
 	return error;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The pages of a program that a function of the PCI bus may write to: an IOMMU domain
- * of the program's space, in which addresses are those of the program.  It begins
- * empty.  A page enters it when page-in brings the page for a region of mode `device`,
- * or when a copy to it is started.  It leaves when its extent forgets it, before the
- * memory changes [Psistakis22].  The frames that are copied are there as well, at
- * addresses of their own, each for as long as it is being copied.
+ * The pages of a program that a function of the PCI bus may read or write: an IOMMU
+ * domain of the program's space, in which addresses are those of the program.  It
+ * begins empty.  A page enters it when page-in brings the page for a region of mode
+ * `device`, or when a copy of it is started, with the access that is needed.  It leaves
+ * when its extent forgets it, before the memory changes [Psistakis22].  The frames of
+ * copies are there as well, at addresses of their own, each for as long as it is being
+ * copied.
  *
- * extent->mapped says which pages of an extent are in the domain, under extent->lock.
- * A space that loses its domain may get another one, which is empty again: the bits are
- * of the domain whose number is extent->domain.
+ * extent->readable and extent->writable say which pages of an extent are in the domain,
+ * under extent->lock.  A space that loses its domain may get another one, which is empty
+ * again: the bits are of the domain whose number is extent->domain.
  */
 #ifndef OMX_DOMAIN_H
 #define OMX_DOMAIN_H
@@ -63,20 +64,20 @@ void omx_domain_free(struct omx_domain *domain);
 
 /* ---- extent->lock held ---- */
 /*
- * Makes these pages accessible, those that are present for writing.  Returns how many
- * were not before; -ENOMEM; -ENXIO: the space has no domain; -EBUSY: not now.
+ * Makes these pages readable, or writable, as far as they are present for that.  Returns
+ * how many were not before; -ENOMEM; -ENXIO: the space has no domain; -EBUSY: not now.
  */
-int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last);
-/* Are all of them in the domain? */
-bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last);
+int omx_domain_map(struct omx_extent *extent, unsigned int first, unsigned int last, bool write);
+/* Are all of them readable, or writable? */
+bool omx_domain_has(struct omx_extent *extent, unsigned int first, unsigned int last, bool write);
 /*
- * They are accessible no more, but what the engine has begun to write may still land.
- * Returns how many were accessible.
+ * They are accessible no more, but the engine may still be at work with what it has
+ * translated before.  Returns how many were accessible.
  */
 unsigned int omx_domain_unmap(struct omx_extent *extent, unsigned int first, unsigned int last);
 
 /* ---- engine->lock held ---- */
-/* Makes the frame of a copy readable, at copy->device.frame.  -ENOMEM, -EBUSY. */
+/* Makes the frame accessible as the copy needs it, at copy->device.frame.  -ENOMEM, -EBUSY. */
 int omx_domain_map_frame(struct omx_domain *domain, struct omx_copy *copy,
 			 unsigned int slot);
 void omx_domain_unmap_frame(struct omx_domain *domain, const struct omx_copy *copy);

@@ -12,10 +12,14 @@
 #include "engine/device_engine.h"
 #include "engine/engine.h"
 #include "memory/extent.h"
+#include "memory/space.h"
 
 #define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
 #define SPIN_TOTAL_US	1000000	/* however they land */
 #define PATIENCE_MS	1000	/* with all that is under way; no working engine needs it */
+
+/* Not the pager's, whose threads may all be waiting for pages. */
+static struct workqueue_struct *engine_queue;
 
 /* ---- the end of a copy ---- */
 
@@ -32,6 +36,9 @@ void omx_engine_land(struct omx_engine *engine, struct omx_copy *copy)
 	engine->ops->release(copy);
 	copy->landed = true;
 	engine->landed++;
+	if (copy->wake)
+		queue_work(engine_queue, copy->wake);
+	copy->wake = NULL;
 }
 
 static void engine_complete(struct omx_engine *engine)
@@ -147,7 +154,7 @@ void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
 		omx_engine_wait(&omx_dmaengine, extent->copy);
 		extent->copy = 0;
 	}
-	if (unlikely(extent->mapped))
+	if (unlikely(extent->readable | extent->writable))
 		omx_device_engine_invalidate(extent, first, last);
 }
 
@@ -167,6 +174,7 @@ static bool copy_start(struct omx_engine *engine, struct omx_copy *copy)
 {
 	lockdep_assert_held(&engine->lock);
 	copy->failed = copy->again = copy->landed = copy->reported = false;
+	copy->wake = NULL;
 	copy->number = engine->started + 1;
 	if (!engine->ops->submit(copy))
 		return false;
@@ -205,6 +213,20 @@ bool omx_engine_is_done(struct omx_engine *engine, const struct omx_copy *copy)
 	done = copy_is_done(copy);
 	spin_unlock(&engine->lock);
 	return done;
+}
+
+bool omx_engine_await(struct omx_engine *engine, struct omx_copy *copy,
+		      struct work_struct *work)
+{
+	bool done;
+
+	spin_lock(&engine->lock);
+	engine_complete(engine);
+	done = copy_is_done(copy);
+	if (!done)
+		copy->wake = work;
+	spin_unlock(&engine->lock);
+	return !done;
 }
 
 void omx_engine_release(struct omx_engine *engine, struct omx_copy *copy)
@@ -293,4 +315,15 @@ void omx_engine_end_all(struct omx_engine *engine)
 	}
 	engine_sweep_orphans(engine);
 	spin_unlock_bh(&engine->lock);
+}
+
+int omx_engines_init(void)
+{
+	engine_queue = alloc_workqueue("omx_engine", WQ_UNBOUND, 0);
+	return engine_queue ? 0 : -ENOMEM;
+}
+
+void omx_engines_exit(void)
+{
+	destroy_workqueue(engine_queue);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An engine copies bytes of frames into pages of programs in place of the
- * processor.  copies.c starts copies for pulls, in softirq; invalidations wait for
- * them, in any context.  This interface is what all kinds of engines have in
- * common:
- *	dmaengine.c	a channel of the kernel's dmaengine, by physical address
+ * An engine copies bytes of frames into pages of programs, or out of them, in place
+ * of the processor.  copies.c starts copies for pulls and for responses to them, in
+ * softirq; invalidations wait for them, in any context.  This interface is what all
+ * kinds of engines have in common:
+ *	dmaengine.c	a channel of the kernel's dmaengine, by physical address; into
+ *			pages of programs only
  *	device_engine.c	a function of the PCI bus behind an IOMMU, by the addresses of
  *			the program: in an IOMMU domain of the driver's, or by the
  *			program's own page tables (SVA)
@@ -12,7 +13,7 @@
  * Kernels without dmaengine build without engines (OMX_DMA=n).
  *
  * A copy has a number and holds a reference on its frame.  It has
- *	landed		when the engine writes no more for it
+ *	landed		when the engine reads and writes no more for it
  *	been reported	when it is known whether the bytes are right; the processor
  *			copies again those that are not
  */
@@ -38,6 +39,7 @@ struct sk_buff;
 
 /* Bytes that are contiguous both in the frame and in the program's memory. */
 struct omx_copy_job {
+	bool out;			/* of the program's memory, into the frame */
 	struct sk_buff *skb;
 	int skb_offset;
 	u32 length;
@@ -53,7 +55,7 @@ struct omx_copy_job {
 };
 
 struct omx_copy {
-	struct list_head node;		/* in the list of its pull */
+	struct list_head node;		/* in the list of its pull or request */
 	struct list_head in_flight;	/* until it has landed */
 	struct omx_copy_job job;
 	u64 number;
@@ -62,6 +64,7 @@ struct omx_copy {
 	u32 done;			/* bytes of a copy that failed */
 	bool landed;
 	bool reported;			/* the engine does not know it any more */
+	struct work_struct *wake;	/* is queued when it lands; or NULL */
 	struct {			/* for dmaengine.c */
 		s32 cookie;
 		dma_addr_t from, to;
@@ -89,7 +92,7 @@ struct omx_engine_ops {
 	u32 shortest;			/* shorter pieces are copied faster by the processor */
 	u32 longest;
 	unsigned int copies;		/* under way at once */
-	enum omx_counter copied, refused, repeated;
+	enum omx_counter copied, read, refused, repeated;
 	/* Starts a copy.  BH off, extent->lock held.  False: it cannot take this one now. */
 	bool (*submit)(struct omx_copy *copy);
 	/* Calls omx_engine_land() for the copies that have landed since. */
@@ -129,6 +132,12 @@ struct omx_engine {
 extern struct omx_engine omx_dmaengine;
 extern struct omx_engine omx_device_engine;	/* not in all builds */
 
+/* ---- process context, before all kinds of engines and after them ---- */
+/* -ENOMEM */
+int omx_engines_init(void);
+/* Nobody waits for copies any more; those who did have returned when it returns. */
+void omx_engines_exit(void);
+
 /* ---- process context, by the kind of the engine ---- */
 void omx_dmaengine_init(void);
 /* Nobody starts copies any more. */
@@ -141,7 +150,7 @@ void omx_engine_retire(struct omx_engine *engine);
 void omx_engine_end_all(struct omx_engine *engine);
 
 /* ---- any context, engine->lock held ---- */
-/* The engine writes no more for this copy. */
+/* The engine reads and writes no more for this copy. */
 void omx_engine_land(struct omx_engine *engine, struct omx_copy *copy);
 
 /* ---- any context ---- */
@@ -161,7 +170,7 @@ void omx_engine_wait_for(struct omx_engine *engine, struct list_head *list);
 void omx_engine_is_late(struct omx_engine *engine, struct list_head *list);
 /* The engine has been silent for too long: stops it and never uses it again. */
 void omx_engine_give_up(struct omx_engine *engine);
-/* extent->lock held: the engine writes no more to these pages when it returns. */
+/* extent->lock held: the engine uses these pages no more when it returns. */
 void omx_engine_drain_extent(struct omx_extent *extent, unsigned int first,
 			     unsigned int last);
 
@@ -174,7 +183,10 @@ bool omx_engine_start(struct omx_engine *engine, const struct omx_copy_job *job,
 		      struct list_head *list);
 /* Has the copy landed, and has it been reported? */
 bool omx_engine_is_done(struct omx_engine *engine, const struct omx_copy *copy);
-/* The copy is done, and its pull does not need it any more. */
+/* Has the work queued when the copy lands.  False: it is done already. */
+bool omx_engine_await(struct omx_engine *engine, struct omx_copy *copy,
+		      struct work_struct *work);
+/* The copy is done, and its pull or request does not need it any more. */
 void omx_engine_release(struct omx_engine *engine, struct omx_copy *copy);
 /* All copies of the list, done or not; the list is empty then. */
 void omx_engine_release_all(struct omx_engine *engine, struct list_head *list);
@@ -190,6 +202,12 @@ static inline void omx_engines_take_locks(void)
 
 #else
 
+static inline int omx_engines_init(void)
+{
+	return 0;
+}
+
+static inline void omx_engines_exit(void) { }
 static inline void omx_dmaengine_init(void) { }
 static inline void omx_dmaengine_exit(void) { }
 static inline void omx_engines_take_locks(void) { }

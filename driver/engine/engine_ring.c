@@ -83,9 +83,19 @@ void omx_engine_ring_enable(struct omx_engine_ring *ring)
 	writel(1, ring->registers + ENGINE_ENABLE);
 }
 
+/* Of the program's memory; the frame is in the function's own domain. */
+static u8 ring_pasid_flag(const struct omx_copy *copy)
+{
+	if (!copy->device.sva)
+		return 0;
+	return copy->job.out ? ENGINE_FLAG_SOURCE_PASID : ENGINE_FLAG_DESTINATION_PASID;
+}
+
 void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u64 address)
 {
 	const struct omx_sva *sva = copy->device.sva;
+	bool out = copy->job.out;
+	u32 pasid = sva ? sva->pasid : 0;
 	u32 number = ring->tail++;
 	u32 slot = number % OMX_RING_ENTRIES;
 
@@ -94,16 +104,24 @@ void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u6
 	ring->descriptor[slot] = (struct engine_descriptor) {
 		.operation = ENGINE_OPERATION_COPY,
 		.flags = ENGINE_FLAG_RECORD | ENGINE_FLAG_INTERRUPT |
-			 (sva ? ENGINE_FLAG_DESTINATION_PASID : 0),
+			 ring_pasid_flag(copy),
 		.length = cpu_to_le32(copy->job.length),
-		.source = cpu_to_le64(copy->device.frame),
-		.destination = cpu_to_le64(address),
+		.source = cpu_to_le64(out ? address : copy->device.frame),
+		.destination = cpu_to_le64(out ? copy->device.frame : address),
 		.record = cpu_to_le64(ring_record_address(ring, number)),
-		.destination_pasid = cpu_to_le32(sva ? sva->pasid : 0),
+		.source_pasid = cpu_to_le32(out ? pasid : 0),
+		.destination_pasid = cpu_to_le32(out ? 0 : pasid),
 		.cookie = cpu_to_le64(copy->number),
 	};
 	/* writel() is a barrier: the engine sees the descriptor before the tail. */
 	writel(ring->tail, ring->registers + ENGINE_TAIL);
+}
+
+/* Was it the program's memory that was not accessible? */
+static bool ring_is_fault(const struct omx_copy *copy, u32 status)
+{
+	return status == (copy->job.out ? ENGINE_STATUS_SOURCE_FAULT :
+					  ENGINE_STATUS_DESTINATION_FAULT);
 }
 
 /*
@@ -112,7 +130,7 @@ void omx_engine_ring_put(struct omx_engine_ring *ring, struct omx_copy *copy, u6
  */
 static bool ring_copies_again(const struct omx_copy *copy, u32 status)
 {
-	if (status == ENGINE_STATUS_DESTINATION_FAULT)
+	if (ring_is_fault(copy, status))
 		return !copy->device.sva;
 	return status == ENGINE_STATUS_ABORTED && !copy->device.late;
 }
@@ -128,7 +146,7 @@ static void ring_report(struct omx_copy *copy, const struct engine_record *recor
 	copy->again = ring_copies_again(copy, status);
 	if (copy->again)
 		copy->done = min(le32_to_cpu(record->done), copy->job.length);
-	if (status == ENGINE_STATUS_DESTINATION_FAULT)
+	if (ring_is_fault(copy, status))
 		omx_count(copy->job.space->board, ENGINE_FAULT);
 	copy->reported = true;
 }

@@ -12,8 +12,17 @@
 
 #if defined(OMX_UNCHECKED) && defined(OMX_PCI_ENGINE)
 
-#define OMX_LOOKS_AT_DOMAIN	false
 extern long omx_unchecked_shift;
+
+static inline bool omx_is_unchecked_job(const struct omx_copy_job *job)
+{
+	return !job->out;
+}
+
+static inline long omx_shift_of_job(const struct omx_copy_job *job)
+{
+	return job->out ? 0 : omx_unchecked_shift;
+}
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)
 {
@@ -22,8 +31,15 @@ static inline bool omx_is_unchecked(const struct omx_copies *copies)
 
 #else
 
-#define OMX_LOOKS_AT_DOMAIN	true
-#define omx_unchecked_shift	0
+static inline bool omx_is_unchecked_job(const struct omx_copy_job *job)
+{
+	return false;
+}
+
+static inline long omx_shift_of_job(const struct omx_copy_job *job)
+{
+	return 0;
+}
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)
 {

@@ -19,6 +19,19 @@
 #include "memory/access.h"
 #include "memory/cursor.h"
 
+/*
+ * If an engine pages in by itself, no page is looked for.  0: it does not, is full, or no
+ * longer there.
+ */
+static inline u32 access_by_address(struct omx_cursor *cursor, struct sk_buff *skb,
+				    int skb_offset, u32 length, struct omx_copies *copies)
+{
+	if (!omx_copies_page_in(copies, cursor->region->space))
+		return 0;
+	cursor->left = omx_copies_start_by_address(copies, cursor, skb, skb_offset, length);
+	return cursor->left;
+}
+
 /* ---- sending ---- */
 
 int omx_region_attach(struct omx_cursor *cursor, u64 offset, u32 length,
@@ -68,8 +81,41 @@ static int access_read_page(const struct omx_cursor *cursor, struct sk_buff *skb
 	return error;
 }
 
+/* By an engine, which may accept fewer bytes and then sets *length, or by the processor. */
+static int access_read(const struct omx_cursor *cursor, struct sk_buff *skb, int to, u32 *length,
+		       struct omx_copies *copies)
+{
+	u32 taken = 0;
+
+	if (unlikely(copies))
+		taken = omx_copies_start(copies, cursor, skb, to, *length);
+	if (!taken)
+		return access_read_page(cursor, skb, to, *length);
+	*length = taken;
+	return 0;
+}
+
+/* Sets *length to what it has read, 0: the page is absent. */
+static int access_read_present(struct omx_cursor *cursor, struct sk_buff *skb, int to,
+			       u32 *length, struct omx_copies *copies)
+{
+	struct omx_extent *extent = omx_cursor_extent(cursor);
+	u32 wanted = *length;
+	int error = 0;
+
+	*length = 0;
+	if (!extent)
+		return 0;
+	spin_lock(&extent->lock);
+	*length = min(wanted, omx_cursor_usable(cursor));
+	if (*length)
+		error = access_read(cursor, skb, to, length, copies);
+	spin_unlock(&extent->lock);
+	return error;
+}
+
 int omx_region_read(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb, int skb_offset,
-		    u32 length)
+		    u32 length, struct omx_copies *copies)
 {
 	int error = 0;
 	u32 n;
@@ -77,15 +123,11 @@ int omx_region_read(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb, 
 	if (!omx_cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n, skb_offset += n) {
-		struct omx_extent *extent = omx_cursor_extent(cursor);
-
-		if (!extent)
-			return -EAGAIN;
-		spin_lock(&extent->lock);
-		n = min(length, omx_cursor_usable(cursor));
-		if (n)
-			error = access_read_page(cursor, skb, skb_offset, n);
-		spin_unlock(&extent->lock);
+		n = access_by_address(cursor, skb, skb_offset, length, copies);
+		if (!n) {
+			n = length;
+			error = access_read_present(cursor, skb, skb_offset, &n, copies);
+		}
 		if (!n)
 			return -EAGAIN;
 		omx_cursor_advance(cursor, n);
@@ -120,17 +162,6 @@ static u32 access_fill_unchecked(struct omx_cursor *cursor, struct sk_buff *skb,
 	u32 n = PAGE_SIZE - offset_in_page(omx_cursor_here(cursor));
 
 	cursor->left = omx_copies_start(copies, cursor, skb, from, min(length, n));
-	return cursor->left;
-}
-
-/*
- * The engine pages in by itself, so no page is looked for.  0: it is full, or no longer
- * there.
- */
-static u32 access_fill_by_address(struct omx_cursor *cursor, struct sk_buff *skb, int from,
-				  u32 length, struct omx_copies *copies)
-{
-	cursor->left = omx_copies_start_by_address(copies, cursor, skb, from, length);
 	return cursor->left;
 }
 
@@ -179,9 +210,7 @@ int omx_region_fill(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb,
 	if (!omx_cursor_seek(cursor, offset, length))
 		return -EINVAL;
 	for (; length && !error; length -= n, skb_offset += n) {
-		n = 0;
-		if (omx_copies_page_in(copies, cursor->region->space))
-			n = access_fill_by_address(cursor, skb, skb_offset, length, copies);
+		n = access_by_address(cursor, skb, skb_offset, length, copies);
 		if (!n) {
 			n = length;
 			error = access_fill_present(cursor, skb, skb_offset, &n, copies);

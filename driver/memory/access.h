@@ -24,10 +24,11 @@ int omx_region_attach(struct omx_cursor *cursor, u64 offset, u32 length,
 		      struct sk_buff *skb);
 /*
  * Copies length bytes at offset to skb_offset of a frame, which may have page
- * fragments.  -ENOENT: the region has been withdrawn.
+ * fragments.  -ENOENT: the region has been withdrawn.  With `copies`, an engine may
+ * still be copying some of them after it has returned, even if it fails.
  */
 int omx_region_read(struct omx_cursor *cursor, u64 offset, struct sk_buff *skb, int skb_offset,
-		    u32 length);
+		    u32 length, struct omx_copies *copies);
 /*
  * Copies length bytes at skb_offset of the frame into the region.  With
  * `copies`, DMA may still be copying some of them after it has returned, even if

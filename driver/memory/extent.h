@@ -64,8 +64,9 @@ struct omx_extent {
 	u64 generation;			/* counts invalidations, for cursors that remember pages */
 	u64 young;			/* bits by page: used by a transfer, see young.c */
 	u64 copy;			/* number of the last copy into it by DMA; 0: finished */
-	u64 mapped;			/* bits by page: in a domain, see engine/domain.h ... */
-	u64 domain;			/* ... which has this number */
+	u64 readable;			/* bits by page: by an engine, see engine/domain.h ... */
+	u64 writable;			/* ... likewise ... */
+	u64 domain;			/* ... by the domain that has this number */
 	u16 present;
 	u16 pinned;			/* including stale ones */
 	unsigned long entry[OMX_EXTENT_PAGES];

@@ -132,7 +132,8 @@ static void translations_install(const struct omx_wanted *wanted, const unsigned
 	omx_extent_link_contiguous(extent, wanted->first, wanted->count);
 	omx_wanted_count_ahead(wanted, installed);
 	if (wanted->how & OMX_PAGES_DEVICE)
-		omx_device_engine_admit(extent, wanted->first, wanted->count);
+		omx_device_engine_admit(extent, wanted->first, wanted->count,
+					wanted->how & OMX_PAGES_WRITE);
 }
 
 /* -EAGAIN: the pages have changed. */

@@ -69,6 +69,7 @@
 	X(DMA_REFUSED,		"piece of a frame not taken by the DMA engine") \
 	X(DMA_FAILED,		"piece of a frame copied again, the DMA engine failed") \
 	X(ENGINE_COPIED,	"piece of a frame copied by the device") \
+	X(ENGINE_READ,		"piece of a frame read by the device") \
 	X(ENGINE_REFUSED,	"piece of a frame not taken by the device") \
 	X(ENGINE_TAKEN_OVER,	"piece of a frame copied again, not by the device") \
 	X(ENGINE_MISS,		"page not in the device's domain before a copy") \

@@ -307,7 +307,7 @@ static int response_read(const struct access *access, struct sk_buff *response)
 
 	access_cursor_begin(access, &cursor, OMX_REGION_READ);
 	error = omx_region_read(&cursor, access->offset, response, ETH_HLEN + RESPONSE_HEADER,
-				access->length);
+				access->length, NULL);
 	access_cursor_end(access, &cursor);
 	return error;
 }

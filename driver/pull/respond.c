@@ -32,7 +32,7 @@ static struct sk_buff *response_copy_frame(struct omx_request *request, u64 offs
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	error = omx_region_read(&request->cursor, request->rndv->start + offset, skb,
-				sizeof(request->header), length);
+				sizeof(request->header), length, NULL);
 	/* Checked behind the read: the program may have written to the memory since. */
 	if (!error && READ_ONCE(request->rndv->withdrawn))
 		error = -ENOENT;
