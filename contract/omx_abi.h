@@ -240,8 +240,8 @@ struct omx_ioc_send {
  *
  * region 0: there is no data.  If there is a length all the same, the sender
  * cannot read its data, and a receiver that pulls it gets FAULT.
- * OMX_REGION_IMPLICIT: the data is at `address`, in memory that needs no
- * declaration and is never pinned.
+ * OMX_REGION_IMPLICIT, OMX_REGION_DEVICE: the data is at `address`, in memory that
+ * needs no declaration and is never pinned.
  *
  * EAGAIN as above.  EBUSY: there are too many unfinished messages, or the user's
  * memory is used up; try again when some have ended.  PULL returns EBUSY for the
@@ -251,7 +251,7 @@ struct omx_ioc_send_rndv {
 	__u64	match_info;
 	__u64	length;
 	__u64	cookie;
-	__u64	address;		/* only of the implicit region, else 0 */
+	__u64	address;		/* only of these regions, else 0 */
 	__u32	channel;
 	__u32	region;
 };

@@ -150,7 +150,7 @@ long omx_region_create(struct omx_endpoint *ep, void __user *arg)
 	region = region_declare(ep, &ioc);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	if (region->mode == OMX_DEVICE && region->access & OMX_REGION_WRITE)
+	if (region->mode == OMX_DEVICE)
 		omx_device_engine_join(region->space);
 	if (region->mode == OMX_PERMANENT)
 		error = omx_region_page_in(region, 0, region->length, region->access);

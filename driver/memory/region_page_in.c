@@ -48,14 +48,13 @@ static unsigned int region_how_to_page_in(const struct omx_region *region, u8 ac
 	return OMX_PAGES_FAULT |
 	       (access & OMX_REGION_WRITE ? OMX_PAGES_WRITE : 0) |
 	       (omx_region_mode_pins(region->mode) ? OMX_PAGES_PIN : 0) |
-	       (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE ? OMX_PAGES_DEVICE : 0);
+	       (region->mode == OMX_DEVICE ? OMX_PAGES_DEVICE : 0);
 }
 
 /* Translations of the driver's own are not needed then. */
-static bool region_is_paged_by_device(const struct omx_region *region, u8 access)
+static bool region_is_paged_by_device(const struct omx_region *region)
 {
-	return region->mode == OMX_DEVICE && access & OMX_REGION_WRITE &&
-	       omx_device_engine_pages_in(region->space);
+	return region->mode == OMX_DEVICE && omx_device_engine_pages_in(region->space);
 }
 
 int omx_region_page_in(struct omx_region *region, u64 offset, u64 length,
@@ -83,7 +82,7 @@ int omx_region_prepare(struct omx_region *region, u64 length, u8 access)
 {
 	int error;
 
-	if (region->mode == OMX_DEVICE && access & OMX_REGION_WRITE)
+	if (region->mode == OMX_DEVICE)
 		omx_device_engine_join(region->space);
 	if (region->mode != OMX_PIN && region->mode != OMX_PERMANENT)
 		return 0;
@@ -97,7 +96,7 @@ void omx_region_prepare_more(struct omx_region *region, u64 length, u8 access)
 {
 	if (region->mode == OMX_OVERLAP)
 		omx_region_page_in(region, 0, length, access);
-	else if (region_is_paged_by_device(region, access))
+	else if (region_is_paged_by_device(region))
 		return;
 	else if (!omx_region_mode_pins(region->mode))
 		region_page_in_range(region, 0, min(length, AHEAD),

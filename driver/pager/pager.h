@@ -37,6 +37,8 @@ struct pid;
  */
 #define OMX_PARKED_BYTES_ALL	(16 << 20)
 #define OMX_DEFERRED_REQUESTS_ALL	2048
+/* Bytes of frames that an engine fills for an endpoint; others the processor sends. */
+#define OMX_READ_BYTES_ALL	(2 << 20)
 
 /*
  * Work in process context for one transfer or prefetch: it pages in, copies within
@@ -65,6 +67,7 @@ struct omx_pager {
 	wait_queue_head_t wait;		/* the program's threads */
 	atomic_t parked_bytes;		/* frames of its pulls */
 	atomic_t deferred_requests;	/* for what it sends */
+	atomic_t read_bytes;		/* that an engine is to send, see respond_copies.c */
 
 	spinlock_t lock;		/* everything below; BH off, see LOCKING */
 	const void *attendant;		/* the file in which threads serve it, or NULL */

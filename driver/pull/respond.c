@@ -148,6 +148,15 @@ bool omx_respond_hold(struct omx_channel *ch, const struct omx_wire_pull_request
 
 /* ---- requests ---- */
 
+bool omx_request_is_same(const struct sk_buff *a, const struct sk_buff *b)
+{
+	const struct omx_wire_pull_request *one = omx_packet_body(a);
+	const struct omx_wire_pull_request *other = omx_packet_body(b);
+
+	return one->pull == other->pull && one->offset == other->offset &&
+	       one->length == other->length && one->frame_length == other->frame_length;
+}
+
 void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
@@ -168,7 +177,7 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 	request->frames_max = omx_gso_frames(board, request->frame_length);
 }
 
-void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
+static void respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_board *board = rndv->ch->ep->board;
 	struct omx_request request;
@@ -185,6 +194,12 @@ void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
 	if (error)
 		omx_count(board, DROP_NO_MEMORY);	/* the puller requests them again */
 	consume_skb(skb);
+}
+
+void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
+{
+	if (likely(rndv->region->mode != OMX_DEVICE) || !omx_respond_by_engine(rndv, skb))
+		respond_by_processor(rndv, skb);
 }
 
 /*

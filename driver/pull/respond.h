@@ -4,6 +4,7 @@
  *
  *   respond.c           sends what the request asks for
  *   respond_page_in.c   keeps requests that wait for pages
+ *   respond_copies.c    has an engine fill the frames
  *
  * BH off unless stated otherwise.
  */
@@ -36,6 +37,7 @@ struct omx_request {
 /* In the control block of a request while this host works on it. */
 struct omx_request_state {
 	u32 wanted;			/* bit i: frame i has not been sent */
+	u8 tries;			/* of an engine, whose pages had gone */
 	ktime_t received;
 };
 
@@ -55,6 +57,23 @@ void omx_respond_nack(struct omx_channel *ch, __be32 pull, u8 status);
 /* Tells the puller to be patient.  False: it will request again, too early. */
 bool omx_respond_hold(struct omx_channel *ch, const struct omx_wire_pull_request *request,
 		      u8 flags);
+
+/* Have both requests asked for the same block? */
+bool omx_request_is_same(const struct sk_buff *a, const struct sk_buff *b);
+
+/* ---- respond_copies.c ---- */
+#ifdef OMX_DMA
+/*
+ * Has an engine fill the frames, which are sent then.  False: none can, now or for this
+ * message.  Consumes skb unless it returns false.  RCU read lock held.
+ */
+bool omx_respond_by_engine(struct omx_rndv *rndv, struct sk_buff *skb);
+#else
+static inline bool omx_respond_by_engine(struct omx_rndv *rndv, struct sk_buff *skb)
+{
+	return false;
+}
+#endif
 
 /* ---- respond_page_in.c ---- */
 /* Keeps a request until its pages are there.  Consumes skb. */

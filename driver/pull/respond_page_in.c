@@ -21,13 +21,10 @@
 
 /* ---- requests that wait ---- */
 
-static bool deferred_is_same(const struct sk_buff *a, const struct sk_buff *b)
+static void request_merge(struct omx_request_state *to, const struct omx_request_state *from)
 {
-	const struct omx_wire_pull_request *one = omx_packet_body(a);
-	const struct omx_wire_pull_request *other = omx_packet_body(b);
-
-	return one->pull == other->pull && one->offset == other->offset &&
-	       one->length == other->length && one->frame_length == other->frame_length;
+	to->wanted |= from->wanted;
+	to->tries = max(to->tries, from->tries);
 }
 
 /* The puller has requested again what is already waiting. */
@@ -37,9 +34,9 @@ static bool deferred_merge(struct omx_rndv *rndv, struct sk_buff *skb)
 
 	lockdep_assert_held(&rndv->lock);
 	skb_queue_walk(&rndv->paging.deferred, deferred) {
-		if (!deferred_is_same(deferred, skb))
+		if (!omx_request_is_same(deferred, skb))
 			continue;
-		omx_request_state(deferred)->wanted |= omx_request_state(skb)->wanted;
+		request_merge(omx_request_state(deferred), omx_request_state(skb));
 		return true;
 	}
 	return false;

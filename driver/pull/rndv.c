@@ -112,6 +112,7 @@ struct omx_rndv *omx_rndv_alloc(struct omx_channel *ch, u64 length, gfp_t gfp)
 	rndv->length = length;
 	omx_spin_lock_init(&rndv->lock, OMX_LOCK_RNDV);
 	__skb_queue_head_init(&rndv->paging.deferred);
+	INIT_LIST_HEAD(&rndv->readings);
 	omx_pager_work_init(&rndv->paging.work, omx_rndv_page_in);
 	return rndv;
 }
@@ -261,7 +262,7 @@ static long rndv_withdraw(struct omx_endpoint *ep, u64 cookie)
 		if (rndv->cookie != cookie || !rndv->region || rndv->window)
 			continue;
 		WRITE_ONCE(rndv->withdrawn, true);
-		/* Pairs with response_copy_frame() and local_copy_piece(). */
+		/* Pairs with response_copy_frame(), reading_may_send() and local_copy_piece(). */
 		smp_mb();
 		omx_rndv_stop(rndv);
 		error = 0;

@@ -44,7 +44,7 @@ struct omx_rndv_paging {
 /*
  * References: one while the message has not ended, given up by who ends it,
  * one of each request or copy within this host that uses it, one of its page-in
- * work.
+ * work, one of each of its readings.
  */
 struct omx_rndv {
 	u32 id;
@@ -65,6 +65,7 @@ struct omx_rndv {
 	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */
 	bool ended;		/* no more page-in; the endpoint may go a grace period later */
 	struct omx_rndv_paging paging;
+	struct list_head readings;	/* frames that an engine fills, see respond_copies.c */
 };
 
 /* Process context. */
