@@ -285,13 +285,13 @@ enum omx_memory {
 	OMX_OVERLAP,		/* pinned while the first frames travel */
 	OMX_PIN,		/* pinned before the first frame leaves */
 	OMX_PERMANENT,		/* pinned by REGION_CREATE */
-	OMX_DEVICE,		/* as OMX_UNPINNED, but a copy engine stores what arrives; ABI 8 */
+	OMX_DEVICE,		/* as OMX_UNPINNED, but a copy engine accesses the pages; ABI 8 */
 	OMX_MEMORY_MODES
 };
 
 /* All of the program's memory: undeclared, unpinned. */
 #define OMX_REGION_IMPLICIT	0xffffffffu
-/* The same in mode OMX_DEVICE, for PULL only; ABI 8. */
+/* The same in mode OMX_DEVICE, for SEND_RNDV and PULL only; ABI 8. */
 #define OMX_REGION_DEVICE	0xfffffffeu
 
 struct omx_ioc_region {

@@ -77,7 +77,7 @@ typedef enum omx_memory_mode {
 	OMX_MEMORY_OVERLAP,	/* pinned while the first frames travel [Goglin09] */
 	OMX_MEMORY_PIN,		/* pinned before the first frame leaves [Goglin09] */
 	OMX_MEMORY_PERMANENT,	/* pinned when declared */
-	OMX_MEMORY_DEVICE	/* UNPINNED; a copy engine stores what is received */
+	OMX_MEMORY_DEVICE	/* UNPINNED; a copy engine reads and stores the bytes */
 } omx_memory_mode_t;
 
 /*

@@ -27,8 +27,7 @@ static int pull_send(struct omx__request *req, uint64_t length, enum omx_status 
 
 	if (likely(length)) {
 		pull.cookie = omx__request_cookie(req);
-		pull.region = unlikely(req->memory == OMX_DEVICE) ?
-			      omx__region_to_pull_into(req) : req->region;
+		pull.region = omx__region_of_message(req);
 		pull.address = omx__region_address(req);
 	}
 	return omx__region_ioctl(req->ep, OMX_IOC_PULL, &pull);

@@ -113,7 +113,7 @@ static uint32_t region_driver_mode(uint32_t mode)
 	return OMX_UNPINNED;
 }
 
-uint32_t omx__region_to_pull_into(const struct omx__request *req)
+uint32_t omx__region_for_device(const struct omx__request *req)
 {
 	if (req->region == OMX_REGION_IMPLICIT && region_driver_mode(req->memory) == OMX_DEVICE)
 		return OMX_REGION_DEVICE;

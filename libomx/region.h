@@ -87,8 +87,14 @@ static inline void omx__region_put(struct omx__request *req)
 /* The driver may still be using the region: make it stop. */
 void omx__region_withdraw(struct omx__request *req);
 
-/* The number of the region for OMX_IOC_PULL. */
-uint32_t omx__region_to_pull_into(const struct omx__request *req);
+/* See below. */
+uint32_t omx__region_for_device(const struct omx__request *req);
+
+/* The number of the region for OMX_IOC_SEND_RNDV and OMX_IOC_PULL. */
+static inline uint32_t omx__region_of_message(const struct omx__request *req)
+{
+	return unlikely(req->memory == OMX_DEVICE) ? omx__region_for_device(req) : req->region;
+}
 
 /* The address that the ioctls take beside the region. */
 static inline uint64_t omx__region_address(const struct omx__request *req)

@@ -78,7 +78,7 @@ static int send_rendezvous(struct omx__request *req)
 		if (err)
 			return err;
 		omx__pager_want(req->ep);
-		rndv.region = req->region;
+		rndv.region = omx__region_of_message(req);
 		rndv.address = omx__region_address(req);
 	}
 	err = omx__region_ioctl(req->ep, OMX_IOC_SEND_RNDV, &rndv);

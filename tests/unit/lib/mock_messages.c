@@ -177,7 +177,8 @@ static bool transfer(const struct rendezvous *rndv, const struct file *file,
 
 	mock_check_memory(file, pull->region, pull->address, pull->length, OMX_REGION_WRITE);
 	if (rndv->withdrawn ||
-	    (rndv->region != OMX_REGION_IMPLICIT && !mock_region_of(sender, rndv->region)))
+	    (rndv->region != OMX_REGION_IMPLICIT && rndv->region != OMX_REGION_DEVICE &&
+	     !mock_region_of(sender, rndv->region)))
 		return false;
 	data = malloc(rndv->skip + pull->length);
 	mock_move_memory(sender, rndv->region, rndv->address, data,
