@@ -31,12 +31,18 @@ void watch(int faults, void *memory, size_t length)
 	CHECK(faults >= 0 && !ioctl(faults, UFFDIO_REGISTER, &range), "%m");
 }
 
-void supply_zeros(int faults, void *memory, size_t length)
+void take_fault(int faults)
 {
-	struct uffdio_zeropage zero = { .range = { (uintptr_t)memory, length } };
 	struct uffd_msg fault;
 
 	EQUAL(read(faults, &fault, sizeof(fault)), sizeof(fault));
 	EQUAL(fault.event, UFFD_EVENT_PAGEFAULT);
+}
+
+void supply_zeros(int faults, void *memory, size_t length)
+{
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)memory, length } };
+
+	take_fault(faults);
 	CHECK(!ioctl(faults, UFFDIO_ZEROPAGE, &zero));
 }

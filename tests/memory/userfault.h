@@ -15,6 +15,8 @@ int open_userfault(int flags);
  * `faults`.
  */
 void watch(int faults, void *memory, size_t length);
+/* Waits for a fault, which stays without an answer. */
+void take_fault(int faults);
 /* Waits for a fault, then supplies zeros for all of the memory. */
 void supply_zeros(int faults, void *memory, size_t length);
 

@@ -44,8 +44,10 @@ grows() {
 }
 
 copied='piece of a frame copied by the device'
+read='piece of a frame read by the device'
 faulted='fault reported by the device'
 resumed='copy resumed by the device after a fault'
+refused='piece of a frame not taken by the device'
 taken_over='piece of a frame copied again, not by the device'
 drained='invalidation drained the device'
 
