@@ -209,8 +209,11 @@ bool omx_engine_is_done(struct omx_engine *engine, const struct omx_copy *copy)
 	bool done;
 
 	spin_lock(&engine->lock);
-	engine_complete(engine);
 	done = copy_is_done(copy);
+	if (!done) {
+		engine_complete(engine);
+		done = copy_is_done(copy);
+	}
 	spin_unlock(&engine->lock);
 	return done;
 }
