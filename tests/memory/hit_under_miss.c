@@ -38,7 +38,7 @@
 #define WAITING_ENDPOINT 20
 #define WAITING		1000000		/* match info of the message that waits */
 #define COPIED		"piece of a frame copied by the device"
-#define TOLD_S		10		/* until the programs know that the wait has ended */
+#define TOLD_S		(10 * slowness())	/* until the programs know that the wait has ended */
 
 enum act { LATE, VANISHED, KILLED, UNREAD, ACTS };
 
@@ -154,7 +154,7 @@ static bool has_begun(const uint8_t *memory)
 static void take_page_away(uint8_t *memory)
 {
 	AWAIT(has_begun(memory), PATIENCE_S, 1, "nothing arrives");
-	sleep_ms(50);
+	sleep_ms(50 * slowness());
 	CHECK(!madvise(memory + hole(), PAGE, MADV_DONTNEED), "%m");
 }
 

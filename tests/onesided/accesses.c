@@ -127,7 +127,7 @@ bool process_is_stopped(pid_t pid)
 void stop_process(pid_t pid)
 {
 	CHECK(!kill(pid, SIGSTOP));
-	AWAIT(process_is_stopped(pid), 5, 1);
+	AWAIT(process_is_stopped(pid), 5 * slowness(), 1);
 }
 
 void check_gone(omx_return_t code)

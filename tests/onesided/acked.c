@@ -28,7 +28,7 @@
 
 #define LENGTH		8
 #define PROBES		20
-#define QUICKLY		1.0		/* s */
+#define QUICKLY		(1.0 * slowness())	/* s */
 #define PUTS_MAX	32
 
 struct victim {

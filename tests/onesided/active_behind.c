@@ -13,7 +13,7 @@
 
 #define SIZE		(2 * OMX_ACTIVE_PAGE_SIZE)
 #define PLAIN		OMX_ACTIVE_PAGE_SIZE	/* where the second page begins */
-#define QUICKLY		20			/* s; most of it for the events */
+#define QUICKLY		(20 * slowness())	/* s; most of it for the events */
 #define MATCH		10
 
 static omx_endpoint_t ep;

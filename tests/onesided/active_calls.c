@@ -16,7 +16,7 @@
 #define RECORD		100
 #define ACTIVE		(OMX_ACTIVE_WLD | OMX_ACTIVE_E)
 #define PUTS_MAX	5000			/* the log has room for their entries */
-#define QUICKLY		5			/* s */
+#define QUICKLY		(5 * slowness())	/* s */
 #define HELD_MS		30			/* longer than it takes to destroy a log */
 
 static omx_endpoint_t ep;

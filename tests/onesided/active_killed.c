@@ -18,8 +18,8 @@
 #define LOG_SIZE	(1u << 20)
 #define WINDOW_SIZE	(16 * OMX_ACTIVE_PAGE_SIZE)
 #define UNDER_WAY	32
-#define MIDDLE_MS	300
-#define QUICKLY		5			/* s */
+#define MIDDLE_MS	(200 + 100 * slowness())
+#define QUICKLY		(5 * slowness())	/* s */
 #define LAST		77			/* the contents of the server's own put */
 
 static omx_endpoint_t ep;

@@ -14,8 +14,8 @@
 #include "traffic.h"
 
 #define AFTER		3			/* contents */
-#define MIDDLE_MS	300
-#define QUICKLY		5			/* s */
+#define MIDDLE_MS	(200 + 100 * slowness())
+#define QUICKLY		(5 * slowness())	/* s */
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;

@@ -9,7 +9,7 @@
 
 #include "memory.h"
 
-#define EVENT_S		20		/* in which an event comes */
+#define EVENT_S		(20 * slowness())	/* in which an event comes */
 
 void raw_endpoint_open(struct raw_endpoint *ep, uint32_t key, uint32_t timeout_ms)
 {

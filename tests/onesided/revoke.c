@@ -20,7 +20,7 @@
 
 #define AFTER		3			/* contents, after the window is gone */
 #define SETTLE_MS	60			/* for frames that are on their way */
-#define QUICKLY		3			/* s: no end takes longer */
+#define QUICKLY		(3 * slowness())	/* s: no end takes longer */
 
 enum act { DESTROY, UNMAP, DESTROY_REGION, ACTS };
 
@@ -75,7 +75,7 @@ static void serve_act(enum act act, unsigned int wait)
 	fill(memory, TRAFFIC_SIZE, TRAFFIC_INITIAL, 0);
 	window = make_window(act, memory, &region);
 	send_key(ep, peer, window);
-	sleep_ms(wait);
+	sleep_ms(wait * slowness());
 	if (act == UNMAP) {
 		unmap_memory(memory);
 		barrier(ep, peer);

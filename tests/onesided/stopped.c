@@ -18,7 +18,8 @@
 #define ABSENT		(SIZE / 2)	/* from here on pages are absent, and read as zeros */
 #define INITIAL		1		/* contents */
 #define EVENTS		100
-#define QUICKLY		5		/* s: page-in waits for stopped threads once, up to 2 s */
+/* s: page-in waits for stopped threads once, up to 2 s. */
+#define QUICKLY		(5 * slowness())
 
 static const size_t lengths[] = { 0, 8, 5000, 60000, 1000000 };
 
@@ -44,7 +45,7 @@ static void take_events(omx_window_t window)
 	uint64_t i;
 
 	for (i = 0; i < EVENTS; i++) {
-		AWAIT((MUST(omx_ipoll_put(ep, &event, &result)), result), 5, 1,
+		AWAIT((MUST(omx_ipoll_put(ep, &event, &result)), result), QUICKLY, 1,
 		      "event %llu is lost", (unsigned long long)i);
 		EQUAL(event.immediate, i);
 		CHECK(event.window == window);

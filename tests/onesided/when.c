@@ -394,7 +394,7 @@ static void key_stopped_gets(void)
 		post_key(tag + STOPPED + i, 0, length_of(i));
 		pulled += length_of(i) > 4096;
 	}
-	AWAIT(count_of(ep, "received notify") - before >= pulled, 10, 1,
+	AWAIT(count_of(ep, "received notify") - before >= pulled, 10 * slowness(), 1,
 	      "the driver does not pull");
 }
 

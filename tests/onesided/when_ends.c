@@ -18,7 +18,7 @@
 #define INITIAL		1		/* contents of the window */
 #define LATE_MS		300		/* timeout of an access */
 #define LIMIT		256		/* on accesses, and on keys */
-#define QUICKLY		5		/* s */
+#define QUICKLY		(5 * slowness())	/* s */
 #define FOREVER		OMX_TIMEOUT_INFINITE
 
 static const size_t lengths[] = { 8, 60000, 200000 };
