@@ -3,7 +3,8 @@
  * Atomic accesses.  First each client alone changes words of its own with random
  * operations, which a model checks.  Then all clients and the server itself, with
  * the instructions of its processor, change the same words at once: sums, counts
- * and tickets must be exact.   *
+ * and tickets must be exact.
+ *
  *	--window N	clients (the server needs to know)
  *	--count N	operations of each kind and client
  */
@@ -262,12 +263,21 @@ static void count_up(const struct remote *remote, struct account *account)
 #define OWN_XOR(word, operand)	__atomic_fetch_xor(&memory->shared.word, operand, __ATOMIC_SEQ_CST)
 #define OWN_SWAP(word, operand)	__atomic_exchange_n(&memory->shared.word, operand, __ATOMIC_SEQ_CST)
 
-/* One compare-and-swap, which may lose against others. */
+/*
+ * One compare-and-swap, which may lose against others, of a value that somebody else has
+ * stored.  If the owner also counted up its own values, a client would find another value than
+ * it has seen whenever its swap arrives, and would hardly ever win.
+ */
 #define OWN_COUNT(word) \
 	({ \
+		static __typeof__(memory->shared.word) mine_; \
 		__typeof__(memory->shared.word) seen_ = LOAD(word); \
-		__atomic_compare_exchange_n(&memory->shared.word, &seen_, seen_ + 1, false, \
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		bool won_ = seen_ != mine_ && \
+			__atomic_compare_exchange_n(&memory->shared.word, &seen_, seen_ + 1, \
+						    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		if (won_) \
+			mine_ = seen_ + 1; \
+		won_; \
 	})
 
 static void change_own(struct account *a)
