@@ -2,6 +2,18 @@
 # shellcheck shell=bash
 # For the cases: programs with two sides.
 
+# by_form QUICK LONG SLOW: what a case uses in its quick form, in the long one of
+# check --all, or, instead of either, where the kernel checks itself and is slow.
+by_form() {
+	if [ -e /proc/lockdep ]; then
+		echo "$3"
+	elif [ "${LAB_ALL:-no}" = yes ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
 # pair PROGRAM [OPTION...]: its server on node 1, its client on node 2. Both
 # must succeed; when one fails, the other is not waited for.
 pair() {
