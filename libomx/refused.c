@@ -18,6 +18,13 @@
 #define PAUSE_MAX_MS	100
 #define NS_PER_MS	1000000u
 
+/*
+ * However many wait: events are handled after so many, and other accesses come in between.
+ * Those that are left over are posted when the endpoint makes progress the next time, and
+ * no thread sleeps until then, because their pause is over.
+ */
+#define AT_ONCE		16
+
 static void refused_wait(struct omx__request *req)
 {
 	uint32_t pause = req->access.pause_ms ? 2u * req->access.pause_ms : PAUSE_MIN_MS;
@@ -56,10 +63,11 @@ void omx__refused_post(struct omx__endpoint *ep)
 {
 	uint64_t now = omx__now();
 	struct list *last = ep->refused.prev, *node, *next;
+	unsigned int left = AT_ONCE;
 	bool is_last = false;
 
 	/* Those that cannot be posted go to the end of the list. */
-	for (node = ep->refused.next; !is_last; node = next) {
+	for (node = ep->refused.next; !is_last && left; node = next) {
 		struct omx__request *req = list_entry(node, struct omx__request, node);
 
 		next = node->next;
@@ -68,6 +76,7 @@ void omx__refused_post(struct omx__endpoint *ep)
 			continue;
 		list_remove(node);
 		refused_submit(req);
+		left--;
 	}
 }
 

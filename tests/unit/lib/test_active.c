@@ -4,6 +4,8 @@
  */
 #include "fixture_window.h"
 
+#include <unistd.h>
+
 static omx_key_t active_key(struct pair *pair)
 {
 	omx_key_t key;
@@ -81,6 +83,26 @@ static void others_pass(void **state)
 	assert_int_equal(done, 1);
 }
 
+/* However many wait, a call that makes progress posts a few of them and handles events. */
+static void few_at_once(void **state)
+{
+	struct pair *pair = *state;
+	omx_key_t key = active_key(pair);
+	unsigned int before, posted;
+
+	mock_refuse_accesses(1000000);
+	for (int i = 0; i < 200; i++)
+		ok(omx_iput(pair->a, local, 8, pair->to_b, key, 0, NULL, NULL));
+	ok(omx_progress(pair->a));
+	usleep(5000);			/* the first pause takes 1 ms */
+	before = mock_calls(OMX_IOC_PUT);
+	ok(omx_progress(pair->a));
+	posted = mock_calls(OMX_IOC_PUT) - before;
+	assert_in_range(posted, 1, 50);
+	mock_refuse_accesses(0);
+	assert_true(flushed(pair, 10000));
+}
+
 /* However the wait ends, nothing is left. */
 static void waits_end(void **state)
 {
@@ -153,6 +175,7 @@ int main(void)
 		pair_test(come_again),
 		pair_test(buffers_stay),
 		pair_test(others_pass),
+		quiet_test(few_at_once),
 		pair_test(waits_end),
 		pair_test(closing_ends_it),
 		pair_test(flush_asks),
