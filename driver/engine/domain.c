@@ -70,6 +70,43 @@ void omx_domain_end_switch(struct omx_domain *domain)
 	domain_set_switching(domain, false);
 }
 
+/* ---- addresses that are not the program's ---- */
+
+/* Where the IOMMU translates nothing: a device's writes to some are interrupts. */
+static int domain_find_reserved(struct omx_domain *domain, struct device *dev)
+{
+	struct iommu_group *group = iommu_group_get(dev);
+	int error;
+
+	if (!group)
+		return -ENODEV;
+	error = iommu_get_group_resv_regions(group, &domain->reserved);
+	iommu_group_put(group);
+	return error;
+}
+
+static void domain_free_reserved(struct omx_domain *domain)
+{
+	struct iommu_resv_region *region, *next;
+
+	list_for_each_entry_safe(region, next, &domain->reserved, list)
+		kfree(region);
+}
+
+/* May the program's page at this address be in the domain? */
+static bool domain_may_have(const struct omx_domain *domain, u64 address)
+{
+	const struct iommu_resv_region *region;
+
+	if (address >= OMX_DEVICE_ADDRESSES && address < OMX_DEVICE_ADDRESSES_END)
+		return false;
+	list_for_each_entry(region, &domain->reserved, list)
+		if (address + PAGE_SIZE > region->start &&
+		    address < region->start + region->length)
+			return false;
+	return true;
+}
+
 /* ---- pages of the program ---- */
 
 /* The domain of the space, or NULL; no page of the extent is in it that has no bit. */
@@ -110,7 +147,7 @@ static int extent_map_page(struct omx_extent *extent, struct omx_domain *domain,
 	u64 address = extent->start + ((u64)i << PAGE_SHIFT);
 	struct page *page = omx_entry_page(extent->entry[i]);
 
-	if (address >= OMX_DEVICE_ADDRESSES && address < OMX_DEVICE_ADDRESSES_END)
+	if (!domain_may_have(domain, address))
 		return -ENXIO;
 	return domain_map(domain, address, page_to_phys(page), PAGE_SIZE, access | IOMMU_CACHE,
 			  again);
@@ -212,8 +249,11 @@ struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev)
 		return NULL;
 	domain->space = space;
 	domain->number = ++numbers;
-	domain->iommu = omx_iommu_domain_alloc(dev);
+	INIT_LIST_HEAD(&domain->reserved);
+	if (!domain_find_reserved(domain, dev))
+		domain->iommu = omx_iommu_domain_alloc(dev);
 	if (!domain->iommu) {
+		domain_free_reserved(domain);
 		kfree(domain);
 		return NULL;
 	}
@@ -233,5 +273,6 @@ void omx_domain_unlink(struct omx_domain *domain)
 void omx_domain_free(struct omx_domain *domain)
 {
 	iommu_domain_free(domain->iommu);
+	domain_free_reserved(domain);
 	kfree(domain);
 }

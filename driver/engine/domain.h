@@ -32,6 +32,7 @@ struct omx_domain {
 	struct omx_space *space;	/* not referenced: it unlinks the domain first; or NULL */
 	u64 number;			/* no other domain has or had it */
 	struct iommu_domain *iommu;
+	struct list_head reserved;	/* struct iommu_resv_region: no memory is there */
 	struct list_head in_function;	/* all domains, under omx_function_lock */
 
 	/*
@@ -48,7 +49,7 @@ struct omx_domain {
 };
 
 /* ---- process context; omx_function_lock held, except for freeing it ---- */
-/* NULL: out of memory. */
+/* NULL: out of memory, or the device is behind no IOMMU. */
 struct omx_domain *omx_domain_alloc(struct omx_space *space, struct device *dev);
 /*
  * The space does not have the domain any more.  The engine copies nothing to its pages:
