@@ -25,7 +25,7 @@
 
 struct omx_endpoint;
 
-#define OMX_MTU_MIN	ETH_MIN_MTU
+#define OMX_MTU_MIN	96		/* the headers of a put and 16 bytes of it */
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
 /* Pulls share the board; see pull/schedule.c. */

@@ -12,12 +12,17 @@
 
 #include "channel/channel.h"
 #include "endpoint/user_buffer.h"
+#include "net/board.h"
 #include "net/frame.h"
 #include "onesided/access.h"
 #include "onesided/access_order.h"
 
 #define PUT_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_put))
 #define RESPONSE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_access_response))
+#define PUT_STEP	16	/* multiples of it keep the target's copies aligned */
+
+/* Each packet of a put brings some of its bytes. */
+static_assert(OMX_MTU_MIN >= PUT_HEADER + PUT_STEP);
 
 /* ---- PUT ---- */
 
@@ -54,8 +59,7 @@ static int put_make_packets(const struct omx_access *access, const void *order,
 			    struct sk_buff_head *packets)
 {
 	const struct omx_ioc_put *ioc = order;
-	/* Multiples of 16 keep the target's copies aligned. */
-	u32 most = round_down(omx_channel_mtu(access->ch) - PUT_HEADER, 16);
+	u32 most = round_down(omx_channel_mtu(access->ch) - PUT_HEADER, PUT_STEP);
 	struct omx_buffer_iter data;
 	int error;
 
