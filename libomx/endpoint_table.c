@@ -20,6 +20,7 @@
 #include "driver.h"
 #include "endpoint.h"
 #include "init.h"
+#include "log.h"
 #include "omx_abi.h"
 #include "pager.h"
 
@@ -113,7 +114,7 @@ static bool in_handler_of(struct omx__endpoint *ep)
 
 	if (omx__enter(ep))
 		return false;
-	in_handler = omx__in_handler(ep);
+	in_handler = omx__in_handler(ep) || omx__in_log_handler(ep);
 	omx__leave(ep);
 	return in_handler;
 }

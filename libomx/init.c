@@ -27,9 +27,10 @@
 
 #define API_MAJOR(api)	((api) >> 8)
 
-/* Protects the two variables below; acquired before the table's lock. */
+/* Protects the variables below; acquired before the table's lock. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static int control_fd = -1;		/* -1: not initialized */
+static bool finalizing;			/* a thread is in omx_finalize */
 static struct omx_ioc_info driver_info;
 
 static void before_fork(void)
@@ -50,6 +51,7 @@ static void in_child(void)
 	if (control_fd >= 0)
 		omx__driver_close(control_fd);
 	control_fd = -1;
+	finalizing = false;
 	pthread_mutex_unlock(&init_lock);
 }
 
@@ -112,21 +114,41 @@ omx_return_t omx__init_api(int api)
 	return omx__return(NULL, library_initialize(api), "omx_init");
 }
 
+/* False: the library is not initialized, or another thread ends it. */
+static bool finalize_begin(void)
+{
+	bool mine;
+
+	pthread_mutex_lock(&init_lock);
+	mine = control_fd >= 0 && !finalizing;
+	if (mine)
+		finalizing = true;
+	pthread_mutex_unlock(&init_lock);
+	return mine;
+}
+
+static void finalize_end(void)
+{
+	pthread_mutex_lock(&init_lock);
+	omx__driver_close(control_fd);
+	control_fd = -1;
+	finalizing = false;
+	pthread_mutex_unlock(&init_lock);
+}
+
+/*
+ * Closing endpoints waits for handlers, which may ask for names or fork, so the lock is not
+ * held meanwhile.
+ */
 static omx_return_t library_finalize(void)
 {
-	omx_return_t ret = OMX_NOT_INITIALIZED;
-
 	if (omx__endpoint_table_in_handler())
 		return OMX_NOT_SUPPORTED_IN_HANDLER;
-	pthread_mutex_lock(&init_lock);
-	if (control_fd >= 0) {
-		omx__endpoint_table_close_all();
-		omx__driver_close(control_fd);
-		control_fd = -1;
-		ret = OMX_SUCCESS;
-	}
-	pthread_mutex_unlock(&init_lock);
-	return ret;
+	if (!finalize_begin())
+		return OMX_NOT_INITIALIZED;
+	omx__endpoint_table_close_all();
+	finalize_end();
+	return OMX_SUCCESS;
 }
 
 omx_return_t omx_finalize(void)
@@ -150,7 +172,8 @@ omx_return_t omx__driver_info(struct omx_ioc_info *info)
 	omx_return_t ret = OMX_NOT_INITIALIZED;
 
 	pthread_mutex_lock(&init_lock);
-	if (control_fd >= 0) {
+	/* No endpoint is opened that omx_finalize does not see. */
+	if (control_fd >= 0 && !finalizing) {
 		*info = driver_info;
 		ret = OMX_SUCCESS;
 	}

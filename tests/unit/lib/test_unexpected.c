@@ -4,6 +4,7 @@
  * not lost; and the handler that sees them first.
  */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -432,6 +433,49 @@ static void closed_beside_the_handler(void **state)
 	assert_int_equal(omx_progress(pair->b), OMX_BAD_ENDPOINT);
 }
 
+struct asking {
+	pthread_barrier_t called;
+	omx_return_t name, info, finalize;
+};
+
+static omx_unexp_handler_action_t asking_handler(void *context, omx_endpoint_addr_t source,
+						 uint64_t match_info, uint32_t length,
+						 void *data)
+{
+	struct asking *asking = context;
+	char name[OMX_HOSTNAMELEN_MAX];
+	omx_endpoint_t ep;
+
+	(void)source, (void)match_info, (void)length, (void)data;
+	asking->finalize = omx_finalize();
+	pthread_barrier_wait(&asking->called);
+	usleep(100000);			/* until the other thread is in omx_finalize */
+	asking->name = omx_nic_id_to_hostname(1, name);
+	asking->info = omx_open_endpoint(0, OMX_ANY_ENDPOINT, KEY, NULL, 0, &ep);
+	return OMX_UNEXP_HANDLER_RECV_CONTINUE;
+}
+
+/* The handler may ask the driver, and those who wait for it do not keep it from that. */
+static void finalized_beside_the_handler(void **state)
+{
+	struct pair *pair = *state;
+	struct asking asking;
+	pthread_t thread;
+
+	pthread_barrier_init(&asking.called, NULL, 2);
+	ok(omx_register_unexp_handler(pair->b, asking_handler, &asking));
+	send_tag(pair->a, pair->to_b, 1, 10);
+	pthread_create(&thread, NULL, make_progress, pair->b);
+	pthread_barrier_wait(&asking.called);
+	ok(omx_finalize());
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&asking.called);
+	assert_int_equal(asking.finalize, OMX_NOT_SUPPORTED_IN_HANDLER);
+	assert_int_not_equal(asking.name, OMX_NOT_INITIALIZED);
+	assert_int_equal(asking.info, OMX_NOT_INITIALIZED);
+	ok(omx_init());			/* for the teardown */
+}
+
 static void disabled_progression(void **state)
 {
 	struct handler_test test = { .pair = *state };
@@ -470,6 +514,7 @@ int main(void)
 		quiet_test(in_the_handler),
 		quiet_test(beside_the_handler),
 		quiet_test(closed_beside_the_handler),
+		quiet_test(finalized_beside_the_handler),
 		quiet_test(disabled_progression),
 	};
 
