@@ -63,15 +63,37 @@ u32 omx_access_queue_reached(const struct omx_channel *ch)
 	return (first ? omx_access_cb(first)->seq : ch->rx.next) - 1;
 }
 
-/* With the number 0 they hold back the new ones: what has been performed is -1. */
+/* Whoever runs the queue calls this, or nobody runs it. */
+static void queue_drop_unfinished(struct omx_channel *ch)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+	const struct sk_buff *first = skb_peek(&queue->packets);
+
+	lockdep_assert_held(&ch->lock);
+	/* What the peer sent before comes first. */
+	if (first && !omx_access_cb(first)->seq)
+		return;
+	omx_active_abandon(ch);
+	queue->unfinished = false;
+	queue->begun_anew = false;
+}
+
+/*
+ * With the number 0 they hold back the new ones: what has been performed is -1.  The rest of
+ * a put that they have begun will never come.
+ */
 void omx_access_queue_restart(struct omx_channel *ch)
 {
+	struct omx_access_queue *queue = &ch->access_queue;
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&ch->lock);
-	skb_queue_walk(&ch->access_queue.packets, skb)
+	skb_queue_walk(&queue->packets, skb)
 		omx_access_cb(skb)->seq = 0;
-	omx_performed_restart(&ch->access_queue.performed);
+	omx_performed_restart(&queue->performed);
+	queue->begun_anew = true;
+	if (!queue->running)
+		queue_drop_unfinished(ch);
 }
 
 void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
@@ -129,6 +151,8 @@ static struct sk_buff *queue_first(struct omx_channel *ch, struct sk_buff_head *
 
 	lockdep_assert_held(&ch->lock);
 	queue->again = false;
+	if (unlikely(queue->begun_anew))
+		queue_drop_unfinished(ch);
 	if (queue->stopped)
 		omx_active_abandon(ch);
 	else

@@ -38,6 +38,7 @@ struct omx_access_queue {
 	bool again;			/* meanwhile somebody wanted to */
 	bool stopped;			/* the channel or the endpoint ends; set once */
 	bool unfinished;		/* the peer owes the rest of a put, since owed_since */
+	bool begun_anew;		/* whoever runs it drops what is unfinished */
 	u8 ack;				/* enum omx_put_ack: of puts that were performed */
 	struct omx_performed performed;
 	struct omx_put_acks acks;
