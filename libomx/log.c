@@ -446,6 +446,9 @@ omx_return_t omx_log_poll(omx_endpoint_t ep, omx_log_t handle, omx_log_entry_t *
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
+	/* The entry may come behind events that have no room.  This may drop the lock. */
+	if (omx__ring_backlogged(&ep->ring))
+		omx__progress(ep);
 	ret = log_to_consume(ep, handle, &log);
 	if (!ret)
 		*result = log->described = omx__log_first(log, entry);

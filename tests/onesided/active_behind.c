@@ -5,7 +5,7 @@
  * log, and so the entry comes soon.  Nothing of the others is lost.
  *
  *	--count N	events, and messages
- *	--act A		how it waits: wait (in omx_log_wait) or handler
+ *	--act A		how it waits: wait (in omx_log_wait), poll (omx_log_poll) or handler
  */
 #include <string.h>
 
@@ -43,7 +43,11 @@ static void await_entry(omx_log_t log, uint32_t number, const char *behind)
 		      "no entry comes behind the %s", behind);
 		return;
 	}
-	MUST(omx_log_wait(ep, log, &entry, &result, 1000 * QUICKLY));
+	if (!strcmp(options.act, "poll"))
+		AWAIT((MUST(omx_log_poll(ep, log, &entry, &result)), result), QUICKLY, 1,
+		      "no entry comes behind the %s", behind);
+	else
+		MUST(omx_log_wait(ep, log, &entry, &result, 1000 * QUICKLY));
 	CHECK(result, "no entry comes behind the %s", behind);
 	MUST(omx_log_release(ep, log));
 }
