@@ -226,6 +226,17 @@ bool omx_ring_try_post(struct omx_ring *ring, struct omx_completion *completion)
 	return written;
 }
 
+bool omx_ring_is_backlogged(struct omx_ring *ring)
+{
+	bool waits;
+
+	spin_lock_bh(&ring->lock);
+	/* kbacklog is set since the first of them came. */
+	waits = !list_empty(&ring->backlog);
+	spin_unlock_bh(&ring->lock);
+	return waits;
+}
+
 bool omx_ring_flush(struct omx_ring *ring)
 {
 	struct omx_completion *completion, *next;

@@ -75,6 +75,11 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion);
 /* Appends it now, and leaves it to the caller.  False: it would have to wait. */
 bool omx_ring_try_post(struct omx_ring *ring, struct omx_completion *completion);
+/*
+ * Do completions wait for room?  Then the program is made to kick: who finds this true
+ * goes on after that.
+ */
+bool omx_ring_is_backlogged(struct omx_ring *ring);
 /* Moves what fits from the backlog.  True if the backlog is empty now. */
 bool omx_ring_flush(struct omx_ring *ring);
 /* Free slots, according to the program. */

@@ -439,11 +439,24 @@ static int put_rndv_refuse(const struct access *access, u8 status)
 	return 0;
 }
 
+/*
+ * Its event may come at once, and is never refused room: those that wait already are as
+ * many as there were transfers under way.
+ */
+static bool put_rndv_has_to_wait(const struct access *access,
+				 const struct omx_wire_put_rndv *body)
+{
+	return body->flags & OMX_PUT_EVENT &&
+	       omx_ring_is_backlogged(&access->ch->ep->ring);
+}
+
 static int perform_put_rndv(struct access *access)
 {
 	const struct omx_wire_put_rndv *body = omx_packet_body(access->skb);
 	int status;
 
+	if (put_rndv_has_to_wait(access, body))
+		return -EBUSY;
 	access->id = be32_to_cpu(body->message);
 	access->length = be64_to_cpu(body->length);
 	status = access_find(access, &body->key, OMX_WINDOW_PUT, body->offset);
