@@ -26,6 +26,7 @@ void omx__access_uncount(struct omx__request *req)
 	req->bound = false;
 	if (req->conditional)
 		return;
+	omx__refused_answered(req);
 	req->partner->accesses--;
 	req->ep->accesses--;
 }

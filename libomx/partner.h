@@ -43,6 +43,7 @@ struct partner {
 	uint32_t index;		/* in ep->partners */
 	uint32_t messages;	/* unexpected messages that point to this partner */
 	uint32_t accesses;	/* that have not ended */
+	uint32_t repeated;	/* of these: posted again, and not answered; see refused.c */
 	bool local;		/* on this host, and the driver performs accesses at once */
 	uint32_t longest_get;	/* whose data fits the frame of the response */
 	uint8_t state;

@@ -19,11 +19,10 @@
 #define NS_PER_MS	1000000u
 
 /*
- * However many wait: events are handled after so many, and other accesses come in between.
- * Those that are left over are posted when the endpoint makes progress the next time, and
- * no thread sleeps until then, because their pause is over.
+ * However many wait, so few are under way to a peer at a time: other accesses stand behind
+ * them in the channel, and the peer has to refuse each of them.
  */
-#define AT_ONCE		16
+#define UNDER_WAY	16
 
 static void refused_wait(struct omx__request *req)
 {
@@ -37,8 +36,17 @@ static void refused_wait(struct omx__request *req)
 	list_append(&req->ep->refused, &req->node);
 }
 
+void omx__refused_answered(struct omx__request *req)
+{
+	if (!req->access.repeated)
+		return;
+	req->access.repeated = false;
+	req->partner->repeated--;
+}
+
 void omx__refused_add(struct omx__request *req)
 {
+	omx__refused_answered(req);
 	refused_wait(req);
 	/* Threads that sleep must shorten their timeouts. */
 	if (req->ep->sleepers)
@@ -47,10 +55,14 @@ void omx__refused_add(struct omx__request *req)
 
 static void refused_submit(struct omx__request *req)
 {
-	int err = omx__access_submit(req);
+	int err;
 
+	req->access.repeated = true;	/* before it ends, perhaps at once */
+	req->partner->repeated++;
+	err = omx__access_submit(req);
 	if (!err)
 		return;
+	omx__refused_answered(req);
 	if (omx__submit_can_wait(req, err)) {
 		refused_wait(req);
 		return;
@@ -59,37 +71,50 @@ static void refused_submit(struct omx__request *req)
 	omx__request_done(req, omx__error_from_errno(err));
 }
 
+static bool refused_must_wait(const struct omx__request *req, uint64_t now)
+{
+	return req->access.again > now || req->partner->repeated >= UNDER_WAY;
+}
+
 void omx__refused_post(struct omx__endpoint *ep)
 {
 	uint64_t now = omx__now();
 	struct list *last = ep->refused.prev, *node, *next;
-	unsigned int left = AT_ONCE;
 	bool is_last = false;
 
 	/* Those that cannot be posted go to the end of the list. */
-	for (node = ep->refused.next; !is_last && left; node = next) {
+	for (node = ep->refused.next; !is_last; node = next) {
 		struct omx__request *req = list_entry(node, struct omx__request, node);
 
 		next = node->next;
 		is_last = node == last;
-		if (req->access.again > now)
+		if (refused_must_wait(req, now))
 			continue;
 		list_remove(node);
 		refused_submit(req);
-		left--;
 	}
+}
+
+/* Answers wake threads that wait, but not the helper, if they report success. */
+static uint64_t refused_look_at(const struct omx__request *req, uint64_t now)
+{
+	uint64_t later = now + (uint64_t)PAUSE_MIN_MS * NS_PER_MS;
+
+	if (req->partner->repeated < UNDER_WAY || req->access.again > later)
+		return req->access.again;
+	return later;
 }
 
 uint64_t omx__refused_next(const struct omx__endpoint *ep)
 {
-	uint64_t next = NEVER;
+	uint64_t next = NEVER, now = omx__now();
 	const struct list *node;
 
 	for (node = ep->refused.next; node != &ep->refused; node = node->next) {
-		const struct omx__request *req = list_entry(node, struct omx__request, node);
+		uint64_t at = refused_look_at(list_entry(node, struct omx__request, node), now);
 
-		if (req->access.again < next)
-			next = req->access.again;
+		if (at < next)
+			next = at;
 	}
 	return next;
 }

@@ -13,6 +13,9 @@
 /* The request, which is in no list, has been refused. */
 void omx__refused_add(struct omx__request *req);
 
+/* It is under way no more, if it was posted again. */
+void omx__refused_answered(struct omx__request *req);
+
 /* Posts those again whose pause is over. */
 void omx__refused_post(struct omx__endpoint *ep);
 

@@ -63,6 +63,7 @@ struct access {
 	uint64_t tag;		/* of a conditional access, or of a key */
 	uint32_t timeout_ms;	/* of a conditional access */
 	uint8_t pause_ms;	/* after it was refused, because its log was full */
+	bool repeated;		/* has been posted again since, and is not answered */
 	uint64_t again;		/* in ep->refused: when it is posted again (ns) */
 };
 
