@@ -15,6 +15,7 @@
 #define ENDPOINT	7
 #define KEY		0x62656e63
 #define CONNECT_TRIES	100	/* 5 s */
+#define PARAMETERS	"/sys/module/omx/parameters/"
 
 const char transport_name[] = "omx";
 
@@ -25,6 +26,17 @@ void check(const char *what, omx_return_t ret)
 {
 	if (ret != OMX_SUCCESS)
 		errx(1, "%s: %s", what, omx_strerror(ret));
+}
+
+void set_parameter(const char *name, const char *value)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", name);
+	file = fopen(path, "w");
+	if (!file || fprintf(file, "%s\n", value) < 0 || fclose(file))
+		err(1, "%s", path);
 }
 
 static void open_endpoint(uint32_t number)

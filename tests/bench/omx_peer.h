@@ -14,6 +14,9 @@ extern omx_endpoint_addr_t peer;
 /* Anything but success ends the program. */
 void check(const char *what, omx_return_t ret);
 
+/* Of the module. */
+void set_parameter(const char *name, const char *value);
+
 /* Waits for a message of this length; says who sent it. */
 omx_endpoint_addr_t finish(omx_request_t request, size_t length);
 

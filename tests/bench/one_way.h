@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One message at a time in one direction, for peers whose client orders measurements. */
+#ifndef BENCH_ONE_WAY_H
+#define BENCH_ONE_WAY_H
+
+#include "memory_end.h"
+
+#define COUNT_MAX	64	/* messages of a measurement */
+#define WARMUP		2	/* of those counts */
+
+/* Medians. */
+struct one_way {
+	uint64_t whole;			/* ns: posting both and the message */
+	uint64_t sending;		/* ns: touching and posting the send alone */
+};
+
+/* The client's side: as many messages as the size suggests. */
+struct one_way one_way(struct order order);
+/* The server's side of it. */
+void serve_one_way(const struct order *order);
+
+/* Tells the server what comes, and sets the mode of memory here. */
+void give_order(const struct order *order);
+uint64_t how_often(uint64_t size);
+
+#endif
