@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
 #include <err.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,6 +22,23 @@ void touch(const struct buffer *buffer, bool write)
 		else
 			(void)p[i];
 	}
+}
+
+void wipe(const struct buffer *buffer)
+{
+	uint64_t i;
+
+	for (i = 0; i < buffer->size; i += PAGE)
+		buffer->base[i] = 0;
+}
+
+void expect_touched(const struct buffer *buffer)
+{
+	uint64_t i;
+
+	for (i = 0; i < buffer->size; i += PAGE)
+		if (buffer->base[i] != 'x')
+			errx(1, "byte %" PRIu64 " of a message is wrong", i);
 }
 
 static void map(struct buffer *buffer)

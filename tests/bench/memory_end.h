@@ -35,6 +35,10 @@ struct buffer make_buffer(uint64_t size, bool shared);
 void free_buffer(struct buffer *buffer);
 void touch(const struct buffer *buffer, bool write);
 
+/* Between these two a buffer that touch() has written to is received, or the program ends. */
+void wipe(const struct buffer *buffer);
+void expect_touched(const struct buffer *buffer);
+
 /* So many of a hundred pages, evenly spread, are no longer mapped. */
 void drop(const struct buffer *buffer, uint64_t percent);
 

@@ -19,6 +19,7 @@ void serve_one_way(const struct order *order)
 	uint64_t i, start;
 
 	for (i = 0; i < order->count; i++) {
+		wipe(&in.buffer);
 		drop(&in.buffer, order->absent[DESTINATION]);
 		start = now_ns();
 		if (order->touch && order->absent[DESTINATION])
@@ -28,6 +29,7 @@ void serve_one_way(const struct order *order)
 		transport_send(&(char){ 0 }, 1);
 		finish(request, order->size);
 		receipt.done = now_ns();
+		expect_touched(&in.buffer);
 		transport_send(&receipt, sizeof(receipt));
 	}
 	free_end(&in);
