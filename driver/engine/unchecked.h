@@ -3,6 +3,7 @@
  * For a test of isolation (make module OMX_UNCHECKED=1): the driver has the engine of
  * memory mode device write without looking whether the page is there, and, with the
  * parameter unchecked_shift, to a wrong address.  Only the IOMMU protects memory then.
+ * After a fault it does look before the copy is resumed, as it always does.
  */
 #ifndef OMX_UNCHECKED_H
 #define OMX_UNCHECKED_H
@@ -26,7 +27,7 @@ static inline long omx_shift_of_job(const struct omx_copy_job *job)
 
 static inline bool omx_is_unchecked(const struct omx_copies *copies)
 {
-	return copies && copies->engine == &omx_device_engine;
+	return copies && copies->engine == &omx_device_engine && !copies->tries;
 }
 
 #else
