@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "memory/extent.h"
 #include "memory/space.h"
+#include "observe/trace.h"
 
 #define SPIN_MAX_US	100000	/* for one more to land, while others wait for our lock */
 #define SPIN_TOTAL_US	1000000	/* however they land */
@@ -39,6 +40,7 @@ void omx_engine_land(struct omx_engine *engine, struct omx_copy *copy)
 	if (copy->wake)
 		queue_work(engine_queue, copy->wake);
 	copy->wake = NULL;
+	trace_omx_engine_land(copy);
 }
 
 static void engine_complete(struct omx_engine *engine)
@@ -181,6 +183,7 @@ static bool copy_start(struct omx_engine *engine, struct omx_copy *copy)
 	skb_get(copy->job.skb);
 	engine->started++;
 	list_add_tail(&copy->in_flight, &engine->flying);
+	trace_omx_engine_submit(copy);
 	return true;
 }
 

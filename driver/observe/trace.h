@@ -17,6 +17,7 @@
 #include <linux/tracepoint.h>
 
 #include "channel/channel.h"
+#include "engine/engine.h"
 #include "memory/region.h"
 #include "net/board.h"
 
@@ -289,6 +290,57 @@ DEFINE_EVENT(omx_bytes, omx_pull_response_received,
 DEFINE_EVENT(omx_bytes, omx_pull_response_parked,
 	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
 	TP_ARGS(ch, message, offset, length)
+);
+
+/* Some of their pages are absent: page-in is queued. */
+DEFINE_EVENT(omx_bytes, omx_pull_lacks_pages,
+	TP_PROTO(const struct omx_channel *ch, u32 message, u64 offset, u32 length),
+	TP_ARGS(ch, message, offset, length)
+);
+
+/* ---- copies by engines ---- */
+
+/* tries: so often these bytes have ended with a fault, and are resumed now */
+TRACE_EVENT(omx_engine_submit,
+	TP_PROTO(const struct omx_copy *copy),
+	TP_ARGS(copy),
+	TP_STRUCT__entry(
+		__field(const void *, space)
+		__field(u64, copy)
+		__field(u64, address)
+		__field(u32, length)
+		__field(unsigned int, tries)
+		__field(bool, out)
+	),
+	TP_fast_assign(
+		__entry->space = copy->job.space;
+		__entry->copy = copy->number;
+		__entry->address = copy->job.address;
+		__entry->length = copy->job.length;
+		__entry->tries = copy->job.tries;
+		__entry->out = copy->job.out;
+	),
+	TP_printk("space=%p copy=%llu address=%llx length=%u tries=%u out=%u",
+		  __entry->space, __entry->copy, __entry->address, __entry->length,
+		  __entry->tries, __entry->out)
+);
+
+/* The driver has seen that the engine writes no more; again: a page was gone */
+TRACE_EVENT(omx_engine_land,
+	TP_PROTO(const struct omx_copy *copy),
+	TP_ARGS(copy),
+	TP_STRUCT__entry(
+		__field(u64, copy)
+		__field(bool, failed)
+		__field(bool, again)
+	),
+	TP_fast_assign(
+		__entry->copy = copy->number;
+		__entry->failed = copy->failed;
+		__entry->again = copy->again;
+	),
+	TP_printk("copy=%llu failed=%u again=%u",
+		  __entry->copy, __entry->failed, __entry->again)
 );
 
 /* ---- one-sided accesses; type: OMX_WIRE_PUT, _PUT_RNDV, ... ---- */

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/timekeeping.h>
 
+#include "observe/trace.h"
 #include "pager/pager.h"
 #include "pull/private.h"
 
@@ -64,8 +65,11 @@ static bool pull_settle_copies(struct omx_pull *pull, u64 *offset, u64 *length)
 
 static void pull_settle_page_in(struct omx_pull *pull, u64 offset, u64 length)
 {
-	int error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+	int error;
 
+	trace_omx_page_in_begin(pull->ch, pull->message, true, offset, length);
+	error = omx_region_page_in(pull->region, offset, length, OMX_REGION_WRITE);
+	trace_omx_page_in_end(pull->ch, pull->message, true, error);
 	if (!error)
 		return;
 	rcu_read_lock();

@@ -35,11 +35,13 @@ void omx_pull_will_page_in(struct omx_pull *pull)
 	refcount_inc(&pull->ref);
 }
 
-static void pull_want_pages(struct omx_pull *pull)
+/* The pages of some of these bytes are absent. */
+static void pull_want_pages(struct omx_pull *pull, u64 offset, u64 length)
 {
 	lockdep_assert_held(&pull->lock);
 	if (pull->paging.running)
 		return;
+	trace_omx_pull_lacks_pages(pull->ch, pull->message, offset, length);
 	omx_pull_will_page_in(pull);
 	omx_pager_queue(pull->region->space->pager, &pull->paging.work);
 }
@@ -55,7 +57,7 @@ bool omx_pull_next_block_has_pages(struct omx_pull *pull)
 	omx_pull_next_block(pull, &start, &end);
 	missing = omx_cursor_look(&pull->ahead, pull->start + start, end - start);
 	if (unlikely(missing))
-		pull_want_pages(pull);
+		pull_want_pages(pull, start, end - start);
 	if (start)
 		return !missing;
 	/* Pinning, which has begun, is expected to win against the first frames. */
@@ -135,7 +137,7 @@ bool omx_pull_park(struct omx_pull *pull, u64 offset, struct sk_buff *skb)
 {
 	u64 block;
 
-	pull_want_pages(pull);
+	pull_want_pages(pull, offset, skb->len - omx_parked_of(skb)->at);
 	if (pull_is_parked(pull, skb)) {
 		omx_count(pull->ep->board, DROP_PULL_DUPLICATE);
 		return false;

@@ -466,7 +466,8 @@ void trace_story_line(struct trace_story *story, const char *line)
 		set_task(story, &event, NULL, false);
 	else if (!strncmp(event.name, "access_", 7))
 		take_access(story, &event);
-	else if (strcmp(event.name, "unpin"))
+	else if (strcmp(event.name, "unpin") && strcmp(event.name, "pull_lacks_pages") &&
+		 strncmp(event.name, "engine_", 7))
 		take_message_event(story, &event);
 }
 
