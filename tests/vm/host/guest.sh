@@ -187,11 +187,12 @@ kernel_arguments() {
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use. The
-# emulated IOMMU cannot read page tables of five levels, which LA57 is.
+# emulator of guests with SVA also has FSRM, with which newer kernels use it; and its
+# IOMMU cannot read page tables of five levels, which LA57 is.
 accelerator_arguments() {
 	local processor=max,-erms
 	[ "$accelerator" != kvm ] || processor=host
-	[ "$opt_sva" = no ] || processor+=,-la57
+	[ "$opt_sva" = no ] || processor+=,-fsrm,-la57
 	case $accelerator in
 	virtual)
 		args+=(-accel tcg,thread=single -smp 1 -icount shift=0,sleep=off
