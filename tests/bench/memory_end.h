@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the messages of memory_peer begin and end. */
+/* Where the messages of memory_peer and iommu_peer begin and end. */
 #ifndef BENCH_MEMORY_END_H
 #define BENCH_MEMORY_END_H
 
@@ -12,7 +12,8 @@
 #define MIB		(KIB * KIB)
 #define PAGE		(4 * KIB)
 
-enum kind { PINGPONG, ONE_WAY, END };
+/* The last ones are iommu_peer's. */
+enum kind { PINGPONG, ONE_WAY, END, SLOW, SLOW_END, STREAM };
 
 /* A measurement of two; also the message by which the client orders it. */
 struct order {

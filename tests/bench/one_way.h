@@ -8,16 +8,19 @@
 #define COUNT_MAX	64	/* messages of a measurement */
 #define WARMUP		2	/* of those counts */
 
-/* Medians. */
+/* Medians, except for the longest, which may be of a message before those that count. */
 struct one_way {
 	uint64_t whole;			/* ns: posting both and the message */
+	uint64_t longest;
 	uint64_t sending;		/* ns: touching and posting the send alone */
 };
 
-/* The client's side: as many messages as the size suggests. */
+/* The client's side; if the order has no count, as many messages as the size suggests. */
 struct one_way one_way(struct order order);
 /* The server's side of it. */
 void serve_one_way(const struct order *order);
+/* The same into a buffer that is there already. */
+void receive_one_way(struct end *in, const struct order *order);
 
 /* Tells the server what comes, and sets the mode of memory here. */
 void give_order(const struct order *order);

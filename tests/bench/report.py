@@ -19,6 +19,8 @@ import subprocess
 import sys
 
 import active
+import fault_steps
+import iommu
 import memory
 import mpi
 import onesided
@@ -54,7 +56,7 @@ RENAMED = {"pull frame asked for again": "pull frame requested again"}
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
     run = {"results": [], "frames": [], "memory": [], "onesided": [],
-           "active": [], "mpi": []}
+           "active": [], "mpi": [], "iommu": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -67,9 +69,10 @@ def parse_raw(lines):
             if entry["node"] == 2:
                 run["frames"].append(count_frames(place, counters))
         else:
-            kind = next((kind for kind in ("memory", "mpi") if kind in entry),
+            kind = next((kind for kind in ("memory", "mpi", "iommu") if kind in entry),
                         place.get("group", "results"))
             run[kind].append({**place, **entry})
+    run["iommu"] = fault_steps.reduce(run["iommu"])
     return run
 
 
@@ -451,6 +454,8 @@ def compare(path, run, after):
     worse_ones += active.list_changes(earlier.get("active", []), run["active"],
                                       TOLERANCE[after.clock])
     worse_ones += mpi.list_changes(earlier.get("mpi", []), run["mpi"], TOLERANCE[after.clock])
+    worse_ones += iommu.list_changes(earlier.get("iommu", []), run["iommu"],
+                                     TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
 
@@ -475,6 +480,8 @@ def report(run, arguments):
         active.report(run["active"])
     if run["mpi"]:
         mpi.report(run["mpi"], run["guest"]["processors"])
+    if run["iommu"]:
+        iommu.report(run["iommu"])
     worse = arguments.against and compare(arguments.against, run, figures)
     print("kept in", keep(run, arguments.json))
     return 1 if worse else 0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # In a guest with two nodes: omx beside TCP over the same cable, at each MTU;
 # what memory costs omx; what one-sided accesses cost beside messages and rxe; and what
-# MPI programs get by omx, by Open MPI's own TCP and by libfabric's.
+# MPI programs get by omx, by Open MPI's own TCP and by libfabric's. In a guest with
+# --sva: what receiving through an IOMMU costs (iommu.sh).
 #
 # Where the guest has emulated NICs, both use all the offloads that these have:
 # a NIC segments and checksums for TCP, and the kernel merges what it receives.
@@ -24,12 +25,12 @@
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
 #               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [memory]
-#               [onesided] [mpi]
+#               [onesided] [mpi] [iommu --unchecked MODULE]
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
-memory=no onesided=no mpi=no transports='tcp omx' mtus='9000 1500' rounds=1
+memory=no onesided=no mpi=no iommu=no unchecked='' transports='tcp omx' mtus='9000 1500' rounds=1
 offloads='off on' policies='batch stock'
 [ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
 rate=4gbit
@@ -367,16 +368,20 @@ take_arguments() {
 		memory) memory=yes ;;
 		onesided) onesided=yes ;;
 		mpi) mpi=yes ;;
+		iommu) iommu=yes ;;
+		--unchecked) unchecked=${2:?} && shift ;;
 		*) usage ;;
 		esac
 		shift
 	done
-	[ ${#measurements[@]} -gt 0 ] || [ "$memory$onesided$mpi" != nonono ] || {
+	[ ${#measurements[@]} -gt 0 ] || [ "$memory$onesided$mpi$iommu" != nononono ] || {
 		measurements=(--pingpong --stream)
 		memory=yes onesided=yes mpi=yes
 	}
 }
 
+# shellcheck source=tests/bench/iommu.sh
+. "$tests/iommu.sh"
 take_arguments "$@"
 mkfifo "$pipe"
 : >"$out"
@@ -387,3 +392,4 @@ printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "acce
 [ "$onesided" = no ] || measure_onesided
 [ "$onesided" = no ] || measure_active
 [ "$mpi" = no ] || measure_mpi_everywhere
+[ "$iommu" = no ] || measure_iommu "$unchecked"

@@ -132,11 +132,13 @@ remove_netem() {
 	done
 }
 
-# The module in this kernel, bound to the eth0 of every node that is here.
+# The module in this kernel, with further parameters of the caller's, bound to the eth0
+# of every node that is here.
 load_module() {
-	local i
+	local i parameters
+	read -ra parameters <<<"${OMX_MODULE_OPTIONS:-}"
 	# Endpoints' beginnings and ends are debug messages; the ledger needs them.
-	insmod "$OMX_MODULE" ifnames=none dyndbg='"format endpoint +p"' || return
+	insmod "$OMX_MODULE" ifnames=none dyndbg='"format endpoint +p"' "${parameters[@]}" || return
 	keep_symbols
 	for i in $(nodes_here); do
 		node "$i" sh -c 'echo +eth0 >/sys/module/omx/parameters/ifnames' || return

@@ -6,6 +6,7 @@ usage_bench() {
 	cat <<END
 usage: ./lab bench [--nic [--markdown] | --wall] [--rounds N] [--against FILE]
                    [--json FILE] [GROUP...]
+       ./lab bench [--rounds N] [--against FILE] [--json FILE] iommu
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
@@ -14,6 +15,9 @@ messages of MPI programs are, carried by omx, by Open MPI's own TCP and by
 libfabric's; and what puts, gets and atomics cost beside messages and beside
 RDMA over Ethernet in software (rxe, in virtual time only).
 Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
+iommu is a group of its own, in a guest with --sva: what receiving through an IOMMU
+costs when pages are absent, by the driver's own table, by page requests and by the
+reports of the engine, and what work the engine saves the processor.
 
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
@@ -42,7 +46,7 @@ bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
-	local wall=no nic=no markdown=no measure=no rounds='' against='' report=() groups=()
+	local wall=no nic=no markdown=no iommu=no measure=no rounds='' against='' report=() groups=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
@@ -61,14 +65,15 @@ cmd_bench() {
 			;;
 		-*) usage_error "unknown option $1" ;;
 		latency | bandwidth | memory | onesided | mpi) groups+=("$1") ;;
+		iommu) iommu=yes ;;
 		*) usage_error "there is no group $1" ;;
 		esac
 		shift
 	done
 	check_bench_options
-	[[ "$nic ${groups[*]:-memory}" != no*memory* ]] || measure=yes
+	[[ "$iommu$nic ${groups[*]:-memory}" != nono*memory* ]] || measure=yes
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
-	[[ "$wall$nic ${groups[*]:-onesided}" != nono*onesided* ]] ||
+	[[ "$iommu$wall$nic ${groups[*]:-onesided}" != nonono*onesided* ]] ||
 		ensure_packages "${packages_rxe[@]}"
 	choose_clock
 	[ -z "$against" ] ||
@@ -77,6 +82,8 @@ cmd_bench() {
 	choose_out
 	if [ "$nic" = yes ]; then
 		measure_nic || return
+	elif [ "$iommu" = yes ]; then
+		measure_iommu || return
 	else
 		measure --rounds "$rounds" "${groups[@]}" || return
 	fi
@@ -89,6 +96,9 @@ check_bench_options() {
 	[ "$markdown" = no ] || [ -z "$against" ] ||
 		usage_error "--markdown prints one table only, without --against"
 	[ "$nic" = no ] || [ ${#groups[@]} = 0 ] || usage_error "--nic takes no group"
+	[ "$iommu" = no ] || [ ${#groups[@]} = 0 ] || usage_error "iommu is measured alone"
+	[ "$iommu$nic" != yesyes ] || usage_error "iommu is not measured over emulated NICs"
+	[ "$iommu$wall" != yesyes ] || usage_error "iommu is measured in virtual time"
 }
 
 measure() { run_guest "$out" "$top" "$bench_script" "$@"; }
@@ -103,10 +113,17 @@ measure_nic() {
 	cat "$out/veth.jsonl" >>"$out/bench.jsonl"
 }
 
+# The module that does not look whether a page is there is built for this guest's kernel.
+measure_iommu() {
+	local unchecked=$build/unchecked-driver-$kver
+	locked "$build/unchecked.lock" build_unchecked "$unchecked"
+	measure --rounds "$rounds" --unchecked "$unchecked/omx.ko" iommu
+}
+
 # Sets the options of the guest, and rounds if the user did not.
 choose_clock() {
 	default_options
-	opt_measure=$measure
+	opt_measure=$measure opt_iommu=$iommu opt_sva=$iommu
 	if [ "$wall" = no ]; then
 		opt_virtual_time=yes rounds=${rounds:-$virtual_rounds}
 		say "measuring in virtual time; this takes minutes"
