@@ -16,13 +16,22 @@ static struct omx_pull_block *block_at(struct omx_pull_window *window, u64 block
 	return &window->block[block % OMX_PULL_BLOCKS];
 }
 
+/* For any length: rounding it up first could exceed 64 bits. */
+static u64 message_frames(u64 length, u32 frame_length)
+{
+	u32 rest;
+	u64 frames = div_u64_rem(length, frame_length, &rest);
+
+	return rest ? frames + 1 : frames;
+}
+
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length)
 {
 	memset(window, 0, sizeof(*window));
 	window->length = length;
 	window->frame_length = frame_length;
-	window->frames_left = div_u64(length + frame_length - 1, frame_length);
+	window->frames_left = message_frames(length, frame_length);
 	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
 				 OMX_BLOCK_FRAMES);
 	window->limit = OMX_PULL_FRAMES_MIN;
@@ -46,8 +55,7 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 			     struct omx_pull_request *request)
 {
 	struct omx_pull_block *block = block_at(window, window->next_block);
-	u64 frames_behind = div_u64(window->length + window->frame_length - 1,
-				    window->frame_length) -
+	u64 frames_behind = message_frames(window->length, window->frame_length) -
 			    window->next_block * OMX_BLOCK_FRAMES;
 
 	if (!window->outstanding) {
