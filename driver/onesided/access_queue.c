@@ -105,7 +105,8 @@ void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
 	lockdep_assert_held(&ch->lock);
 	WRITE_ONCE(queue->stopped, true);
 	omx_performed_stop(&queue->performed, omx_access_queue_reached(ch));
-	if (!queue->running)
+	/* Else whoever runs it does. */
+	if (!queue->running || queue->waits)
 		omx_active_abandon(ch);
 	skb_queue_walk(&queue->packets, skb)
 		charged += skb->truesize;
@@ -151,6 +152,7 @@ static struct sk_buff *queue_first(struct omx_channel *ch, struct sk_buff_head *
 
 	lockdep_assert_held(&ch->lock);
 	queue->again = false;
+	queue->waits = false;
 	if (unlikely(queue->begun_anew))
 		queue_drop_unfinished(ch);
 	if (queue->stopped)
@@ -281,6 +283,22 @@ static void queue_pause(struct omx_channel *ch, struct sk_buff_head *out)
 }
 
 /*
+ * The same, until process context goes on with queue_look().  A page may never come, and the
+ * channel may end meanwhile: others wait for what is behind the entry of an unfinished put.
+ */
+static void queue_leave_to_process(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	struct omx_access_queue *queue = &ch->access_queue;
+
+	spin_lock(&ch->lock);
+	omx_put_ack_done(ch, out);
+	queue->waits = true;
+	if (queue->stopped)
+		omx_active_abandon(ch);
+	spin_unlock(&ch->lock);
+}
+
+/*
  * Begins with the first access, which queue_first() has returned.  True: whoever runs the
  * queue has to go on in process context.
  */
@@ -297,15 +315,17 @@ static bool queue_perform_some(struct omx_channel *ch, struct sk_buff *skb,
 			continue;
 		}
 		consume_skb(skb);
-		queue_pause(ch, out);
-		if (error == -EAGAIN)
+		if (error == -EAGAIN) {
+			queue_leave_to_process(ch, out);
 			return true;
+		}
+		queue_pause(ch, out);
 		skb = queue_retry(ch, out);
 	}
 	if (likely(!skb))
 		return false;
 	consume_skb(skb);
-	queue_pause(ch, out);
+	queue_leave_to_process(ch, out);
 	return true;
 }
 

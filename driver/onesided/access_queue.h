@@ -35,6 +35,7 @@ struct omx_access_queue {
 	/* Its own lock is unused.  Whether it is empty is read unlocked. */
 	struct sk_buff_head packets;
 	bool running;			/* somebody performs accesses, or its work is queued */
+	bool waits;			/* running, but nobody uses `active` without the lock */
 	bool again;			/* meanwhile somebody wanted to */
 	bool stopped;			/* the channel or the endpoint ends; set once */
 	bool unfinished;		/* the peer owes the rest of a put, since owed_since */

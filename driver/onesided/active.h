@@ -96,7 +96,7 @@ bool omx_active_goes_on(const struct omx_channel *ch, const struct sk_buff *skb)
 u64 omx_active_pending(struct omx_channel *ch, u64 stamp);
 
 /* ---- any context ---- */
-/* The channel ends, and nobody runs its queue: voids the entry of an unfinished put. */
+/* The channel ends, and nobody performs its accesses: voids the entry of an unfinished put. */
 void omx_active_abandon(struct omx_channel *ch);
 
 #endif
