@@ -192,11 +192,12 @@ void omx_device_engine_leave(struct omx_space *space)
 	mutex_lock(&omx_function_lock);
 	if (space->sva)
 		omx_sva_leave(space);
-	if (space->domain)
+	if (space->domain) {
 		omx_domain_unlink(space->domain);
+		/* It removes the domain.  With the lock: whoever ends the function cancels it. */
+		omx_device_schedule_turn();
+	}
 	mutex_unlock(&omx_function_lock);
-	/* Removes the domain. */
-	omx_device_schedule_turn();
 }
 
 const char *omx_device_engine_state(char *name, size_t size)
