@@ -57,8 +57,9 @@ static const struct argp_option argp_options[] = {
 	{ "remote-endpoint", 'r', "N", 0, "The server's endpoint (default 0)", 2 },
 	{ "put", OPTION_PUT, NULL, 0, "Write to a window of the server instead of sending "
 	  "messages", 2 },
-	{ "get", OPTION_GET, NULL, 0, "Read from it", 2 },
-	{ "cas", OPTION_CAS, NULL, 0, "Compare and swap a word of 8 bytes in it", 2 },
+	{ "get", OPTION_GET, NULL, 0, "Read from a window of the server", 2 },
+	{ "cas", OPTION_CAS, NULL, 0,
+	  "Compare and swap a word of 8 bytes in a window of the server", 2 },
 	{ "unidirectional", 'U', NULL, 0, "Stream to the server instead of ping-pong; "
 	  "accesses: have many outstanding instead of one", 2 },
 	{ "bidirectional", 'B', NULL, 0, "Stream in both directions at once", 2 },
@@ -71,8 +72,8 @@ static const struct argp_option argp_options[] = {
 	{ "start", 'S', "LENGTH", 0, "First length (default 0)", 3 },
 	{ "end", 'E', "LENGTH", 0, "All lengths are less than this (default 4M + 1)", 3 },
 	{ "multiplier", 'M', "N", 0, "Next length: so many times the last (default 2)", 3 },
-	{ "increment", 'I', "N", 0, "... and so much more (default 0)", 3 },
-	{ "sizes", OPTION_SIZES, "LENGTH,...", 0, "These lengths instead", 3 },
+	{ "increment", 'I', "N", 0, "Next length: plus so many bytes (default 0)", 3 },
+	{ "sizes", OPTION_SIZES, "LENGTH,...", 0, "Only these lengths", 3 },
 	{ "iterations", 'N', "N", 0, "Messages per length (default 1000, fewer for "
 	  "large ones)", 3 },
 	{ "warmup", 'W', "N", 0, "Messages before that are not measured (default 10, "
