@@ -4,6 +4,13 @@
  * the IOMMU invalidates it.  There is one table for each PASID.  The invalidations
  * and the responses to page requests come from the IOMMU's queue, that is in the
  * thread of a virtual processor that has written to the IOMMU's registers.
+ *
+ * When Linux ends the use of a PASID, it clears the Present bit of its entry, invalidates
+ * everything, and clears the rest of the entry.  QEMU's IOMMU does not look at that bit
+ * when it walks page tables, so it may still translate after the invalidation.  Such a
+ * translation must not be kept for the program that gets the PASID next.  So nothing is
+ * kept from an invalidation of all pages on, until a page request has been answered with
+ * success, because then the PASID is in use.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +24,7 @@ struct space {
 	struct space *next;
 	struct engine *engine;
 	uint32_t pasid;
+	bool is_in_doubt;		/* may be ending, so no translation is kept */
 	struct page_notifier responses;
 	_Alignas(16) char invalidations[256];	/* QEMU's, which is smaller */
 	struct iommu_entry tlb[TLB_ENTRIES];	/* of one page each; perm 0: free */
@@ -29,6 +37,8 @@ static void space_respond(struct page_notifier *notifier, struct page_response *
 {
 	struct space *space = container_of(notifier, struct space, responses);
 
+	if (response->code == PAGE_SUCCESS)
+		space->is_in_doubt = false;
 	page_respond(space->engine, space->pasid, response);
 }
 
@@ -44,6 +54,8 @@ static void tlb_invalidate(IOMMUNotifier *notifier, struct iommu_entry *range)
 	struct space *space = container_of(notifier, struct space, invalidations);
 	unsigned int n;
 
+	if (range->addr_mask == UINT64_MAX)
+		space->is_in_doubt = true;
 	for (n = 0; n < TLB_ENTRIES; n++)
 		if ((space->tlb[n].iova & ~range->addr_mask) == (range->iova & ~range->addr_mask))
 			space->tlb[n].perm = 0;
@@ -155,6 +167,7 @@ bool pasid_translate(struct engine *engine, struct target target, bool is_write,
 	}
 	if (!ask_iommu(space, page, is_write, entry) || !(entry->perm & needed))
 		return false;
-	*slot = *entry;
+	if (!space->is_in_doubt)
+		*slot = *entry;
 	return true;
 }

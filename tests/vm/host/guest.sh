@@ -157,6 +157,7 @@ iommu_arguments() {
 	if [ "$opt_sva" = yes ]; then
 		sva_emulator
 		scalable=,scalable-mode=on,svm=on,fsts=on,pasid-bits=16,device-iotlb=on
+		scalable+=,caching-mode=on	# see tests/engine/README.md, limits
 		iommu_boot+=,sm_on
 	fi
 	# shellcheck disable=SC2054 # commas are QEMU's
