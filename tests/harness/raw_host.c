@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include "ethernet.h"
 
 #define CONNECT_S	5
+#define NODE1_PORT	"to1"		/* of the bridge between more than two nodes */
 
 void raw_host_open(struct raw_host *host, const char *interface)
 {
@@ -49,6 +51,20 @@ void raw_host_open_on(struct raw_host *host, unsigned int node, const char *inte
 	enter_network(open_network(path));
 	raw_host_open(host, interface);
 	enter_network(own);
+}
+
+void raw_host_open_opposite(struct raw_host *host)
+{
+	int own = open_network("/proc/self/ns/net");
+	bool bridged;
+
+	enter_network(open_network("/proc/1/ns/net"));
+	bridged = if_nametoindex(NODE1_PORT);
+	if (bridged)
+		raw_host_open(host, NODE1_PORT);
+	enter_network(own);
+	if (!bridged)
+		raw_host_open_on(host, 2, "eth0");
 }
 
 void raw_host_send(struct raw_host *host, uint8_t type, uint16_t from, uint32_t from_session,

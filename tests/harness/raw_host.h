@@ -50,6 +50,13 @@ struct raw_host {
 void raw_host_open(struct raw_host *host, const char *interface);
 /* The same with an interface of another node of this guest. */
 void raw_host_open_on(struct raw_host *host, unsigned int node, const char *interface);
+/*
+ * The same at the other end of node 1's cable, which is a port of the bridge if there are
+ * more than two nodes.  Frames that have node 1's address as their source must come from
+ * there: a bridge learns that address at the port where they enter, and does not send them
+ * out of that port again.
+ */
+void raw_host_open_opposite(struct raw_host *host);
 /* The body in host->frame, from that endpoint of ours. */
 void raw_host_send(struct raw_host *host, uint8_t type, uint16_t from, uint32_t from_session,
 		   unsigned int body);

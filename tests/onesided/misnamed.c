@@ -5,7 +5,7 @@
  * the cable can forge them.  The driver, which pulls in softirq, must not fault pages of
  * the program in there: the bytes arrive where nothing has been mapped yet.
  *
- * Runs on node 1.  The frames come from the interface of node 2.
+ * Runs on node 1.  The frames come from the other end of its cable, with its own address.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -53,7 +53,7 @@ static struct omx_event announce(const uint8_t *bytes)
 	raw_host_open(&ear, "eth0");
 	EQUAL(raw_endpoint_call(&peer, OMX_IOC_SEND_RNDV, &ioc), 0);
 	AWAIT(raw_host_receive(&ear, initiator.open.session, &announced) &&
-	      announced.head.type == OMX_WIRE_RNDV, 5, 0);
+	      announced.head.type == OMX_WIRE_RNDV, PATIENCE_S, 0);
 	return raw_endpoint_await(&initiator, OMX_EVENT_RNDV);
 }
 
@@ -90,7 +90,7 @@ static void forge(uint32_t message)
 {
 	struct omx_wire_post_key *key = (void *)host.frame.bytes;
 
-	raw_host_open_on(&host, 2, "eth0");
+	raw_host_open_opposite(&host);
 	host.frame.eth = announced.eth;
 	host.endpoint = initiator.open.endpoint;
 	host.session = initiator.open.session;

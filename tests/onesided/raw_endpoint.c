@@ -9,8 +9,6 @@
 
 #include "memory.h"
 
-#define EVENT_S		(20 * slowness())	/* in which an event comes */
-
 void raw_endpoint_open(struct raw_endpoint *ep, uint32_t key, uint32_t timeout_ms)
 {
 	size_t size;
@@ -41,12 +39,13 @@ int raw_endpoint_call(const struct raw_endpoint *ep, unsigned long command, void
 	return ioctl(ep->fd, command, argument) ? errno : 0;
 }
 
-static struct omx_event next_event(struct raw_endpoint *ep)
+static struct omx_event next_event(struct raw_endpoint *ep, uint8_t awaited)
 {
 	const struct omx_event *slots = (const void *)((const uint8_t *)ep->ring + PAGE);
 	struct omx_event event;
 
-	AWAIT(__atomic_load_n(&ep->ring->khead, __ATOMIC_ACQUIRE) != ep->user->utail, EVENT_S, 1);
+	AWAIT(__atomic_load_n(&ep->ring->khead, __ATOMIC_ACQUIRE) != ep->user->utail, PATIENCE_S, 1,
+	      "no event of type %u comes", awaited);
 	event = slots[ep->user->utail & (ep->open.ring_slots - 1)];
 	__atomic_store_n(&ep->user->utail, ep->user->utail + event.slots, __ATOMIC_RELEASE);
 	return event;
@@ -57,7 +56,7 @@ struct omx_event raw_endpoint_await(struct raw_endpoint *ep, uint8_t type)
 	struct omx_event event;
 
 	do
-		event = next_event(ep);
+		event = next_event(ep, type);
 	while (event.type != type);
 	return event;
 }
