@@ -199,19 +199,35 @@ static bool ring_write_completion(struct omx_ring *ring, struct omx_completion *
 	return true;
 }
 
+/* Appends it, or has the program kick when it makes room.  False: it has to wait. */
+static bool ring_append_completion(struct omx_ring *ring, struct omx_completion *completion)
+{
+	lockdep_assert_held(&ring->lock);
+	/* kbacklog is set since the first of them came. */
+	if (!list_empty(&ring->backlog))
+		return false;
+	if (ring_write_completion(ring, completion))
+		return true;
+	WRITE_ONCE(ring->kernel->kbacklog, 1);
+	/*
+	 * The program may have made room just before, and sleeps if it did not see
+	 * kbacklog.  Pairs with the barrier between its utail and its look at kbacklog:
+	 * it sees that it has to kick, or we see the room.
+	 */
+	smp_mb();
+	return ring_write_completion(ring, completion);
+}
+
 bool omx_ring_post(struct omx_ring *ring, struct omx_completion *completion)
 {
-	bool waits = true;
+	bool waits;
 
 	spin_lock_bh(&ring->lock);
-	if (list_empty(&ring->backlog) && ring_write_completion(ring, completion)) {
+	waits = !ring_append_completion(ring, completion);
+	if (!waits)
 		omx_completion_free(completion);
-		waits = false;
-	} else {
-		if (list_empty(&completion->link))
-			list_add_tail(&completion->link, &ring->backlog);
-		WRITE_ONCE(ring->kernel->kbacklog, 1);
-	}
+	else if (list_empty(&completion->link))
+		list_add_tail(&completion->link, &ring->backlog);
 	spin_unlock_bh(&ring->lock);
 	return waits;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef MOCK_LINUX_SKBUFF_H
+#define MOCK_LINUX_SKBUFF_H
+
+#include <string.h>
+
+struct sk_buff {
+	const unsigned char *data;
+};
+
+static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int length)
+{
+	memcpy(to, skb->data + offset, length);
+	return 0;
+}
+
+#endif
