@@ -254,18 +254,32 @@ long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg)
 
 /* ---- the endpoint closes ---- */
 
+/* With a reference: who has the file besides the program may disconnect meanwhile. */
+static struct omx_channel *channels_next(struct omx_endpoint *ep, u32 *slot)
+{
+	struct omx_channel *ch;
+
+	rcu_read_lock();
+	do
+		ch = omx_table_next(&ep->channels, slot);
+	while (ch && !refcount_inc_not_zero(&ch->ref));
+	rcu_read_unlock();
+	return ch;
+}
+
 static bool channels_are_draining(struct omx_endpoint *ep)
 {
 	struct omx_channel *ch;
 	bool draining = false;
 	u32 slot = 0;
 
-	while ((ch = omx_table_next(&ep->channels, &slot))) {
+	while ((ch = channels_next(ep, &slot))) {
 		omx_put_ack_confirm(ch);
 		spin_lock_bh(&ch->lock);
 		draining |= !ch->dead && (omx_tx_in_flight(&ch->tx) ||
 					  !skb_queue_empty(&ch->pending));
 		spin_unlock_bh(&ch->lock);
+		omx_channel_put(ch);
 	}
 	return draining;
 }
@@ -346,8 +360,10 @@ void omx_channels_say_closed(struct omx_endpoint *ep)
 	struct omx_channel *ch;
 	u32 slot = 0;
 
-	while ((ch = omx_table_next(&ep->channels, &slot)))
+	while ((ch = channels_next(ep, &slot))) {
 		channel_say_closed(ch);
+		omx_channel_put(ch);
+	}
 }
 
 void omx_channels_destroy(struct omx_endpoint *ep)

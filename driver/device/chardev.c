@@ -105,8 +105,9 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
 }
 
 /*
- * A worker that pages in keeps the program's memory, which keeps this file
- * mapped: release() is too late to end its wait once the program is killed.
+ * Who pages in keeps the program's memory, which keeps this file mapped: a worker, or
+ * the kernel for the IOMMU.  release() is too late to end the worker's wait once the
+ * program is killed, and to tell peers, if the kernel waits for a page that never comes.
  * The program closes its descriptors as it exits, after it has given up its
  * memory, and in exec after it has got a new one.  The caller may be another
  * program that has the file, too.
@@ -115,8 +116,10 @@ static int omx_file_flush(struct file *file, fl_owner_t id)
 {
 	struct omx_endpoint *ep = endpoint_of(file);
 
-	if (ep && omx_pager_program_ended(ep->space->pager))
+	if (ep && omx_pager_program_ended(ep->space->pager)) {
 		omx_pager_close(ep->space->pager);
+		omx_endpoint_retire(ep);
+	}
 	return 0;
 }
 

@@ -277,16 +277,25 @@ static void endpoint_make_dead(struct omx_board *board, struct omx_endpoint *ep,
 	WRITE_ONCE(ep->dead, status);
 }
 
+void omx_endpoint_retire(struct omx_endpoint *ep)
+{
+	struct omx_board *board = ep->board;
+
+	omx_channels_linger(ep);
+	if (omx_endpoint_is_dead(ep))
+		return;
+	spin_lock_bh(&board->endpoints_lock);
+	endpoint_make_dead(board, ep, OMX_STATUS_CLOSED);
+	spin_unlock_bh(&board->endpoints_lock);
+	omx_channels_say_closed(ep);
+}
+
 void omx_endpoint_close(struct omx_endpoint *ep)
 {
 	struct omx_board *board = ep->board;
 	u32 index = ep->index;
 
-	omx_channels_linger(ep);
-	spin_lock_bh(&board->endpoints_lock);
-	endpoint_make_dead(board, ep, OMX_STATUS_CLOSED);
-	spin_unlock_bh(&board->endpoints_lock);
-	omx_channels_say_closed(ep);
+	omx_endpoint_retire(ep);
 	omx_budget_stop(&ep->budget);
 	synchronize_net();
 

@@ -85,6 +85,11 @@ struct omx_endpoint {
 
 /* ---- process context ---- */
 struct omx_endpoint *omx_endpoint_open(struct net *net, struct omx_ioc_open *open);
+/*
+ * Peers are told that it has closed, after what it has sent before; its number is free.
+ * May wait for that for a second.  For a program that has ended, before its close.
+ */
+void omx_endpoint_retire(struct omx_endpoint *ep);
 void omx_endpoint_close(struct omx_endpoint *ep);
 /* OMX_IOC_KICK: the program has made room in its ring. */
 long omx_endpoint_kick(struct omx_endpoint *ep);
