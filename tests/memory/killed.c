@@ -20,6 +20,7 @@
  *			SVA: the victim ends and its peer is told all the same, but its
  *			memory and its endpoint stay until the file's server goes, which
  *			it does --seconds N after the victim
+ *	--act A		of those with a file only this one: receive, send
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,11 @@ static bool has_file(enum kind kind)
 	return kind == RECEIVES_INTO_FILE || kind == SENDS_FILE;
 }
 
+static bool is_wanted(enum kind kind)
+{
+	return !options.act || is_sender(kind) == !strcmp(options.act, "send");
+}
+
 /* On one node a receiver copies itself, and cannot close while it misses a page. */
 static enum kind kind_of(uint64_t round)
 {
@@ -113,6 +119,7 @@ static void run_server(void)
 {
 	uint8_t *memory = allocate(LENGTH);
 	omx_endpoint_t ep;
+	enum kind kind;
 	uint64_t round;
 
 	MUST(omx_init());
@@ -120,10 +127,9 @@ static void run_server(void)
 	memset(memory, 1, LENGTH);
 	for (round = 0; round < options.count; round++)
 		meet_victim(ep, memory, kind_of(round));
-	if (has_fuse()) {
-		meet_victim(ep, memory, RECEIVES_INTO_FILE);
-		meet_victim(ep, memory, SENDS_FILE);
-	}
+	for (kind = RECEIVES_INTO_FILE; has_fuse() && kind <= SENDS_FILE; kind++)
+		if (is_wanted(kind))
+			meet_victim(ep, memory, kind);
 	MUST(omx_close_endpoint(ep));
 	MUST(omx_finalize());
 	free(memory);
@@ -329,7 +335,7 @@ static double wait_for_release(const struct victim *victim)
 
 	AWAIT(has_ended(victim, &status), RELEASE_S, 1, "one that %s does not end",
 	      names[victim->kind]);
-	if (victim->kind == RECEIVES_INTO_FILE && options.state) {
+	if (has_file(victim->kind) && options.state) {
 		printf("mem_killed: one that %s has ended\n", names[victim->kind]);
 		sleep_ms(options.seconds * 1000);
 		CHECK(!is_released(victim), "the page was not waited for");
@@ -384,6 +390,7 @@ static double end_with_file(enum kind kind)
 static void run_client(void)
 {
 	double most[ALL_KINDS] = { 0 };
+	enum kind kind;
 	unsigned int i;
 	uint64_t round;
 
@@ -395,8 +402,9 @@ static void run_client(void)
 			most[kind_of(round)] = took;
 	}
 	if (has_fuse()) {
-		most[RECEIVES_INTO_FILE] = end_with_file(RECEIVES_INTO_FILE);
-		most[SENDS_FILE] = end_with_file(SENDS_FILE);
+		for (kind = RECEIVES_INTO_FILE; kind <= SENDS_FILE; kind++)
+			if (is_wanted(kind))
+				most[kind] = end_with_file(kind);
 	} else {
 		printf("mem_killed: this kernel has no FUSE\n");
 	}
