@@ -5,12 +5,11 @@
  * and the responses to page requests come from the IOMMU's queue, that is in the
  * thread of a virtual processor that has written to the IOMMU's registers.
  *
- * When Linux ends the use of a PASID, it clears the Present bit of its entry, invalidates
- * everything, and clears the rest of the entry.  QEMU's IOMMU does not look at that bit
- * when it walks page tables, so it may still translate after the invalidation.  Such a
- * translation must not be kept for the program that gets the PASID next.  So nothing is
- * kept from an invalidation of all pages on, until a page request has been answered with
- * success, because then the PASID is in use.
+ * QEMU's IOMMU may still translate for a PASID after Linux has invalidated everything of
+ * it, because its program has ended (README.md, limits).  Such a translation must not be
+ * kept for the program that gets the PASID next.  So nothing is kept from an invalidation
+ * of all pages on, until a page request has been answered with success, because then the
+ * PASID is in use.
  */
 #include <stdlib.h>
 #include <string.h>
