@@ -49,7 +49,11 @@ void omx_channel_close_window(struct omx_channel *ch)
 		return;
 	ch->window_closed = true;
 	atomic_inc(&ch->ep->closed_windows);
-	/* The library kicks the driver when it next releases an event. */
+	/*
+	 * The library kicks the driver when it next releases an event.  Pairs with the
+	 * barrier in omx_endpoint_kick().
+	 */
+	smp_mb__after_atomic();
 	WRITE_ONCE(ch->ep->ring.kernel->kbacklog, 1);
 	omx_count(ch->ep->board, WINDOW_CLOSED);
 	if (!omx_budget_has_room(&ch->ep->budget, OMX_ACCOUNT_RECEIVE)) {

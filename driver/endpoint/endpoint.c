@@ -404,7 +404,13 @@ long omx_endpoint_kick(struct omx_endpoint *ep)
 	omx_ring_flush(&ep->ring);
 	omx_channels_reopen(ep);
 	omx_access_queues_resume(ep);
-	/* The room is not sufficient yet: have the program kick again after more. */
+	/*
+	 * The room is not sufficient yet: have the program kick again after more.
+	 * omx_ring_flush() may have cleared kbacklog after a window had closed.  Pairs
+	 * with the barrier in omx_channel_close_window(): we see that it has closed, or
+	 * what it writes to kbacklog stays there.
+	 */
+	smp_mb();
 	if (atomic_read(&ep->closed_windows))
 		WRITE_ONCE(ep->ring.kernel->kbacklog, 1);
 	return 0;
