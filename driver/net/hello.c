@@ -313,7 +313,9 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 
 	spin_lock_bh(&table->lock);
 	peer = omx_peer_find(table, mac);
-	allowed = peer && table->running && hello_is_allowed(table, peer);
+	/* It may not be known here: where broadcasts do not pass, nor are we there. */
+	allowed = table->running && (peer ? hello_is_allowed(table, peer) :
+					    __ratelimit(&table->requests));
 	spin_unlock_bh(&table->lock);
 	if (allowed)
 		hello_send(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
