@@ -157,7 +157,7 @@ struct omx_wire_pull_response {
 struct omx_wire_nack {
 	__u8	status;
 	__u8	type;		/* of the packet that is refused */
-	__be16	reserved;
+	__be16	flow;		/* that it names, if only this one is refused, else 0 */
 	__be32	pull;		/* the refused one, else 0 */
 } __packed;
 

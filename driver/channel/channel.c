@@ -271,6 +271,17 @@ bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow)
 	return ended;
 }
 
+u16 omx_channel_ended_flow(struct omx_endpoint *ep, const struct omx_flow *peer)
+{
+	u32 hash = peer_hash(ep, peer->mac, peer->endpoint, peer->session);
+	u16 flow;
+
+	spin_lock_bh(&ep->channels_lock);
+	flow = omx_ended_last(&ep->ended, hash, peer, flow_now_s());
+	spin_unlock_bh(&ep->channels_lock);
+	return flow;
+}
+
 /*
  * What the channel has delivered must not be delivered again.  If it has received
  * nothing in order, its packets may still be: the peer can send all of them again.

@@ -44,5 +44,8 @@ void omx_ended_add(struct omx_ended_flows *flows, u32 hash, const struct omx_flo
 /* Has the channel of this flow ended, or that of a newer one? */
 bool omx_ended_has(const struct omx_ended_flows *flows, u32 hash,
 		   const struct omx_flow *flow, u32 now);
+/* The last flow of this peer that has ended; 0: none is remembered. */
+u16 omx_ended_last(const struct omx_ended_flows *flows, u32 hash,
+		   const struct omx_flow *peer, u32 now);
 
 #endif

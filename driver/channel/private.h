@@ -45,6 +45,8 @@ static inline u64 omx_channel_now_us(void)
 /* ---- channel.c ---- */
 /* Is this the flow of a channel that has ended?  Lock not held. */
 bool omx_channel_has_ended(struct omx_endpoint *ep, const struct omx_flow *flow);
+/* The last flow of this peer whose channel has ended; 0: none.  Lock not held. */
+u16 omx_channel_ended_flow(struct omx_endpoint *ep, const struct omx_flow *peer);
 /* The channel ends, and packets of its flow are not to be received again. */
 void omx_channel_remember_flow(struct omx_channel *ch);
 

@@ -127,6 +127,46 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 	__skb_queue_tail(freed, skb);
 }
 
+/* ---- what no channel receives ---- */
+
+/* To the sender of a frame, with the sessions of that.  NULL: out of memory. */
+static struct sk_buff *stray_response_make(struct omx_board *board, const struct sk_buff *skb,
+				     enum omx_wire_type type)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_wire_head *response_head;
+	struct sk_buff *response;
+
+	response = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source), type, 0,
+				    GFP_ATOMIC | __GFP_NOWARN);
+	if (!response)
+		return NULL;
+	response_head = omx_packet_head(response);
+	response_head->dst_endpoint = head->src_endpoint;
+	response_head->src_endpoint = head->dst_endpoint;
+	response_head->dst_session = head->src_session;
+	response_head->src_session = head->dst_session;
+	return response;
+}
+
+/*
+ * The channel that had to do with this flow has ended, and its CLOSED was lost, or it was
+ * given up: the peer would go on in vain.
+ */
+static void flow_refuse(struct omx_board *board, const struct sk_buff *skb, u8 type, u16 flow)
+{
+	struct sk_buff *response = stray_response_make(board, skb, OMX_WIRE_NACK);
+	struct omx_wire_nack *nack;
+
+	if (!response)
+		return;		/* the peer sends again */
+	nack = omx_packet_body(response);
+	nack->status = OMX_STATUS_CLOSED;
+	nack->type = type;
+	nack->flow = cpu_to_be16(flow);
+	omx_packet_xmit(board, response);
+}
+
 /* ---- the channel of a frame ---- */
 
 /* Looks the peer up once per tick, not for each frame. */
@@ -155,6 +195,18 @@ struct omx_channel *omx_channel_of(struct omx_endpoint *ep,
 	return ch;
 }
 
+static struct omx_flow flow_of(const struct sk_buff *skb, u16 flow)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+
+	return (struct omx_flow){
+		.mac = omx_mac_read(eth_hdr(skb)->h_source),
+		.session = be32_to_cpu(head->src_session),
+		.endpoint = be16_to_cpu(head->src_endpoint),
+		.flow = flow,
+	};
+}
+
 /*
  * No channel has received a flow that this packet could be compared with, so it
  * may belong to a channel that has ended.
@@ -165,15 +217,11 @@ static struct omx_channel *channel_begin(struct omx_endpoint *ep,
 {
 	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
 	const struct omx_wire_head *head = omx_packet_head(skb);
-	const struct omx_flow flow = {
-		.mac = omx_mac_read(eth_hdr(skb)->h_source),
-		.session = be32_to_cpu(head->src_session),
-		.endpoint = be16_to_cpu(head->src_endpoint),
-		.flow = be16_to_cpu(sequence->flow),
-	};
+	const struct omx_flow flow = flow_of(skb, be16_to_cpu(sequence->flow));
 
 	if (omx_channel_has_ended(ep, &flow)) {
 		omx_count(ep->board, DROP_FLOW);
+		flow_refuse(ep->board, skb, head->type, flow.flow);
 		return NULL;
 	}
 	return ch ?: omx_channel_make(ep, flow.mac, flow.endpoint, flow.session);
@@ -296,25 +344,30 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 }
 
 /*
- * The peer has connected and sent nothing yet: it has a channel to us, and we have
- * none to it.  The response says that the endpoint is there.
+ * A probe, and there is no channel.  If the peer names a flow of ours, or if its last flow
+ * here has ended, so has its channel.  Otherwise it has connected and sent nothing yet, and
+ * the response says that the endpoint is there.
  */
-static void probe_respond(struct omx_board *board, const struct sk_buff *skb)
+static void probe_respond(struct omx_board *board, struct omx_endpoint *ep,
+			  const struct sk_buff *skb)
 {
-	const struct omx_wire_head *head = omx_packet_head(skb);
-	struct omx_wire_head *response_head;
+	const struct omx_wire_ack *probe = omx_packet_body(skb);
 	struct omx_wire_ack *ack;
 	struct sk_buff *response;
+	struct omx_flow peer;
+	u16 ended;
 
-	response = omx_packet_alloc(board, omx_mac_read(eth_hdr(skb)->h_source),
-				    OMX_WIRE_ACK, 0, GFP_ATOMIC | __GFP_NOWARN);
+	if (probe->flow) {
+		flow_refuse(board, skb, OMX_WIRE_ACK, be16_to_cpu(probe->flow));
+		return;
+	}
+	peer = flow_of(skb, 0);
+	ended = omx_channel_ended_flow(ep, &peer);
+	if (ended)
+		flow_refuse(board, skb, 0, ended);
+	response = stray_response_make(board, skb, OMX_WIRE_ACK);
 	if (!response)
 		return;		/* the peer probes again */
-	response_head = omx_packet_head(response);
-	response_head->dst_endpoint = head->src_endpoint;
-	response_head->src_endpoint = head->dst_endpoint;
-	response_head->dst_session = head->src_session;
-	response_head->src_session = head->dst_session;
 	ack = omx_packet_body(response);
 	ack->window = cpu_to_be16(OMX_WINDOW);
 	omx_packet_xmit(board, response);
@@ -330,8 +383,8 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct sk_buff *access = NULL;
 
 	if (!ch) {
-		if (ack->flags & OMX_ACK_PROBE && !ack->flow)
-			probe_respond(board, skb);
+		if (ack->flags & OMX_ACK_PROBE)
+			probe_respond(board, ep, skb);
 		else
 			omx_count(board, DROP_NO_CHANNEL);
 		kfree_skb(skb);
@@ -364,6 +417,17 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	omx_channel_perform(ch, access);
 }
 
+/*
+ * Is the channel refused, or only a flow that it has left since?  An ACK names a flow of
+ * its receiver, other packets one of their sender.
+ */
+static bool nack_means(const struct omx_channel *ch, const struct omx_wire_nack *nack)
+{
+	u16 flow = nack->type == OMX_WIRE_ACK ? READ_ONCE(ch->rx.flow) : ch->tx.flow;
+
+	return !nack->flow || be16_to_cpu(nack->flow) == flow;
+}
+
 void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			  struct sk_buff *skb)
 {
@@ -371,7 +435,7 @@ void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct omx_channel *ch = omx_channel_of(ep, skb);
 	u8 status = nack->status;
 
-	if (!ch || !status || status >= OMX_STATUSES)
+	if (!ch || !status || status >= OMX_STATUSES || !nack_means(ch, nack))
 		omx_count(board, DROP_NACK);
 	else if (nack->pull)
 		omx_pull_refused(ch, be32_to_cpu(nack->pull), status);

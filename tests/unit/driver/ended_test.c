@@ -123,6 +123,22 @@ static void old_entries_are_void(void **state)
 	}
 }
 
+/* What a peer is told of, which asks whether its channel is still there. */
+static void last_flow_is_known(void **state)
+{
+	struct omx_flow peer = numbered(0), other = peer;
+
+	(void)state;
+	other.session++;
+	assert_int_equal(omx_ended_last(&flows, HASH, &peer, NOW), 0);
+	add(numbered(7), NOW);
+	assert_int_equal(omx_ended_last(&flows, HASH, &peer, NOW), 7);
+	assert_int_equal(omx_ended_last(&flows, HASH, &other, NOW), 0);
+	assert_int_equal(omx_ended_last(&flows, HASH, &peer, NOW + OMX_ENDED_LIFETIME), 0);
+	add(numbered(9), NOW);
+	assert_int_equal(omx_ended_last(&flows, HASH, &peer, NOW), 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +149,7 @@ int main(void)
 		cmocka_unit_test_setup(collision_forgets_the_older_one, setup),
 		cmocka_unit_test_setup(neighbours_do_not_collide, setup),
 		cmocka_unit_test_setup(old_entries_are_void, setup),
+		cmocka_unit_test_setup(last_flow_is_known, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
