@@ -16,7 +16,7 @@
 #include "net/board.h"
 #include "pull/private.h"
 
-#define TIMEOUT_MAX_US		1000000
+#define TIMEOUT_MAX_US		500000	/* twice that for a block that was requested again */
 #define BACKOFF_MAX		6
 
 static u32 pull_timeout_us(const struct omx_pull *pull)
@@ -29,7 +29,7 @@ static u32 pull_timeout_us(const struct omx_pull *pull)
 void omx_pull_timer_start(struct omx_pull *pull)
 {
 	u32 patience = pull_timeout_us(pull);
-	unsigned long at, give_up;
+	unsigned long at, quiet, give_up;
 	u32 due;
 
 	lockdep_assert_held(&pull->lock);
@@ -38,7 +38,10 @@ void omx_pull_timer_start(struct omx_pull *pull)
 		return;
 	}
 	due = omx_pull_window_due(&pull->window, omx_pull_now_us(), patience);
-	at = jiffies + usecs_to_jiffies(max(due, patience));
+	at = jiffies + max(usecs_to_jiffies(due), 1UL);
+	quiet = pull->progress + usecs_to_jiffies(patience);
+	if (time_before(at, quiet))
+		at = quiet;
 	give_up = pull->progress + pull->timeout + 1;
 	if (time_before(give_up, at))
 		at = max_t(unsigned long, give_up, jiffies + 1);
