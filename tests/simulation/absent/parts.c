@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * In place of the parts of the driver that are not simulated: one-sided accesses,
+ * control groups, segmentation, copies within a host.  Nobody uses them here; what a
+ * channel calls of them finds nothing.
+ */
+#include "sim.h"
+
+#include "channel/channel.h"
+#include "endpoint/group.h"
+#include "endpoint/wakeup.h"
+#include "net/pull_gso.h"
+#include "net/tx_page_pool.h"
+#include "onesided/access.h"
+#include "onesided/access_queue.h"
+#include "onesided/active.h"
+#include "onesided/log.h"
+#include "onesided/put_ack.h"
+#include "onesided/when.h"
+#include "program.h"
+#include "pull/private.h"
+
+/* ---- one-sided accesses ---- */
+
+void omx_access_queue_init(struct omx_access_queue *queue)
+{
+	__skb_queue_head_init(&queue->packets);
+}
+
+void omx_access_queue_destroy(struct omx_access_queue *queue)
+{
+	SIM_REQUIRE(skb_queue_empty(&queue->packets));
+}
+
+struct sk_buff *omx_access_queue_begin(struct omx_channel *ch, u64 now,
+				       struct sk_buff_head *out)
+{
+	SIM_FAIL("an access");
+}
+
+void omx_access_queue_run(struct omx_channel *ch, struct sk_buff *skb)
+{
+	SIM_FAIL("an access");
+}
+
+bool omx_receive_access(struct omx_channel *ch, struct sk_buff *skb)
+{
+	SIM_FAIL("an access");
+}
+
+bool omx_receive_access_response(struct omx_channel *ch, struct sk_buff *skb)
+{
+	SIM_FAIL("the response to an access");
+}
+
+void omx_receive_performed(struct omx_channel *ch, u32 ack, u8 field)
+{
+}
+
+void omx_access_queue_restart(struct omx_channel *ch)
+{
+}
+
+void omx_access_queue_drop(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+}
+
+void omx_access_queues_stop(struct omx_endpoint *ep)
+{
+}
+
+void omx_access_queues_resume(struct omx_endpoint *ep)
+{
+}
+
+unsigned int omx_accesses_fail(struct omx_channel *ch, u8 status, unsigned int most)
+{
+	return 0;
+}
+
+void omx_access_drop_spare(struct omx_channel *ch)
+{
+}
+
+void omx_accesses_destroy(struct omx_endpoint *ep)
+{
+}
+
+void omx_put_ack_init(struct omx_channel *ch)
+{
+}
+
+u8 omx_put_ack_field(struct omx_channel *ch)
+{
+	return 0;
+}
+
+void omx_put_ack_confirm(struct omx_channel *ch)
+{
+}
+
+void omx_put_ack_cancel(struct omx_channel *ch)
+{
+}
+
+unsigned int omx_whens_fail(struct omx_channel *ch, u8 status, unsigned int most)
+{
+	return 0;
+}
+
+void omx_whens_destroy(struct omx_endpoint *ep)
+{
+}
+
+long omx_when_withdraw(struct omx_endpoint *ep, u32 channel, u64 cookie)
+{
+	return -ENOENT;
+}
+
+void omx_keys_drop(struct omx_channel *ch)
+{
+}
+
+void omx_window_put(struct omx_window *window)
+{
+	SIM_FAIL("a window");
+}
+
+void omx_windows_destroy(struct omx_endpoint *ep)
+{
+}
+
+void omx_active_close(struct omx_endpoint *ep)
+{
+}
+
+void omx_logs_destroy(struct omx_endpoint *ep)
+{
+}
+
+void omx_logs_wake(struct omx_endpoint *ep)
+{
+}
+
+/* ---- control groups: there are none ---- */
+
+struct sock *omx_group_open(struct net *net)
+{
+	return kzalloc(8, GFP_KERNEL);
+}
+
+void omx_group_close(struct sock *sk)
+{
+	kfree(sk);
+}
+
+bool omx_group_make_room(struct sock *sk, unsigned long bytes)
+{
+	return true;
+}
+
+const void *omx_group_id(const struct sock *sk)
+{
+	return NULL;
+}
+
+long omx_group_limit(const struct sock *sk)
+{
+	return LONG_MAX;
+}
+
+bool omx_group_fits(const struct sock *sk, unsigned long bytes)
+{
+	return true;
+}
+
+bool omx_group_charge(struct sock *sk, unsigned long bytes)
+{
+	return false;
+}
+
+void omx_group_uncharge(struct sock *sk, unsigned long bytes)
+{
+}
+
+/* ---- frames ---- */
+
+struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
+{
+	return __alloc_skb(size, GFP_ATOMIC, 0, NUMA_NO_NODE);
+}
+
+u32 omx_gso_frames(const struct omx_board *board, u32 frame_length)
+{
+	return 1;
+}
+
+void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+{
+	SIM_FAIL("segmentation");
+}
+
+void omx_pull_from_local(struct omx_pull *pull)
+{
+	SIM_FAIL("a copy within a host");
+}
+
+/* ---- waking programs ---- */
+
+void omx_wakeup_init(struct omx_endpoint *ep)
+{
+}
+
+void omx_wakeup_stop(struct omx_endpoint *ep)
+{
+}
+
+void omx_endpoint_notify(struct omx_endpoint *ep)
+{
+	sim_program_notify(ep);
+}
+
+void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
+{
+	sim_program_notify(ep);
+}
+
+void omx_endpoint_leave(struct omx_endpoint *ep)
+{
+	atomic_dec(&ep->attending);
+	sim_program_notify(ep);
+}
+
+void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completion)
+{
+	if (omx_ring_post(&ep->ring, completion))
+		omx_count(ep->board, RING_BACKLOG);
+	sim_program_notify(ep);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Runs seeds, in several processes: a seed that fails ends its process, and another one
+ * goes on with the next seed.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plant.h"
+#include "sim.h"
+
+#define JOBS_MAX	64
+#define SECONDS_MAX	120		/* for a seed */
+
+struct sim sim;
+struct sim_node *sim_current;
+
+static const char *program;
+
+static const char help[] =
+	"Usage: simulation [--seeds FIRST-LAST] [--jobs N]\n"
+	"       simulation --seed N [--trace]\n"
+	"Runs the driver's code on simulated nodes.  Each seed is another network with other\n"
+	"troubles.  Prints the seeds that fail, and fails if there are any.\n"
+	"  --seeds FIRST-LAST  (default 1-1000)\n"
+	"  --jobs N            processes (default 1)\n"
+	"  --seed N            one seed\n"
+	"  --trace             prints every frame and what programs do\n"
+	"  --failures N        gives up after so many seeds have failed (default 10)\n"
+	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n";
+
+/* Shared by all processes. */
+static struct shared {
+	u64 at[JOBS_MAX];		/* the seed that the process runs */
+	u64 seeds, frames, failed;
+	u64 virtual_ms, peak;
+} *shared;
+
+static void print_replay(u64 seed)
+{
+	fprintf(stderr, "    %s%s%s --seed %llu --trace\n", program,
+		sim_planted() ? " --plant " : "", sim_planted() ?: "",
+		(unsigned long long)seed);
+}
+
+void sim_fail(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "seed %llu: at %.6f s: %s:%d: ", (unsigned long long)sim.seed,
+		sim_now / 1e9, file, line);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	print_replay(sim.seed);
+	_exit(1);
+}
+
+static void run_one(u64 seed)
+{
+	sim_run_seed(seed);
+	__atomic_add_fetch(&shared->seeds, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->frames, sim.frames, __ATOMIC_RELAXED);
+	if (sim.peak > shared->peak)
+		shared->peak = sim.peak;
+	__atomic_add_fetch(&shared->virtual_ms, sim_now / SIM_MS, __ATOMIC_RELAXED);
+}
+
+static void run_job(u32 job, u64 seed, u64 last, u32 jobs)
+{
+	for (; seed <= last; seed += jobs) {
+		shared->at[job] = seed;
+		alarm(SECONDS_MAX);
+		run_one(seed);
+	}
+	_exit(0);
+}
+
+static pid_t start_job(u32 job, u64 seed, u64 last, u32 jobs)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		run_job(job, seed, last, jobs);
+	return pid;
+}
+
+static void report_signal(int status, u64 seed)
+{
+	if (!WIFSIGNALED(status))
+		return;
+	fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed,
+		strsignal(WTERMSIG(status)));
+	print_replay(seed);
+}
+
+static void run_jobs(u64 first, u64 last, u32 jobs, u64 failures)
+{
+	pid_t pid[JOBS_MAX], ended;
+	u32 running = 0, i;
+	int status;
+
+	for (i = 0; i < jobs; i++, running++)
+		pid[i] = start_job(i, first + i, last, jobs);
+	while (running && (ended = wait(&status)) > 0) {
+		for (i = 0; pid[i] != ended; i++)
+			;
+		running--;
+		if (!status)
+			continue;
+		report_signal(status, shared->at[i]);
+		if (++shared->failed >= failures)
+			continue;
+		pid[i] = start_job(i, shared->at[i] + jobs, last, jobs);
+		running++;
+	}
+}
+
+static int report(u64 first, u64 last)
+{
+	printf("%llu of %llu seeds passed, %llu failed: %llu frames in %.0f virtual seconds, "
+	       "at most %.1f MiB of a node\n",
+	       (unsigned long long)shared->seeds, (unsigned long long)(last - first + 1),
+	       (unsigned long long)shared->failed, (unsigned long long)shared->frames,
+	       shared->virtual_ms / 1e3, shared->peak / 1048576.0);
+	return shared->failed || shared->seeds != last - first + 1;
+}
+
+static u64 number(const char *text, char end, const char **rest)
+{
+	char *stop;
+	u64 value = strtoull(text, &stop, 10);
+
+	if (stop == text || *stop != end) {
+		fprintf(stderr, "%s is no number; see --help\n", text);
+		exit(2);
+	}
+	if (rest)
+		*rest = stop + 1;
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seeds", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'S' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "failures", required_argument, NULL, 'f' },
+		{ "plant", required_argument, NULL, 'p' },
+		{ "trace", no_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	u64 first = 1, last = 1000, failures = 10;
+	bool one = false;
+	const char *rest;
+	u32 jobs = 1;
+	int option;
+
+	program = argv[0];
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			first = number(optarg, '-', &rest);
+			last = number(rest, 0, NULL);
+			break;
+		case 'S':
+			first = last = number(optarg, 0, NULL);
+			one = true;
+			break;
+		case 'j':
+			jobs = clamp_t(u64, number(optarg, 0, NULL), 1, JOBS_MAX);
+			break;
+		case 'f':
+			failures = number(optarg, 0, NULL);
+			break;
+		case 'p':
+			if (!sim_plant(optarg)) {
+				fprintf(stderr, "there is no bug %s; see --help\n", optarg);
+				return 2;
+			}
+			break;
+		case 't':
+			sim.trace = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		default:
+			return 2;
+		}
+	}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (one)
+		run_one(first);
+	else
+		run_jobs(first, last, jobs, failures);
+	return report(first, last);
+}

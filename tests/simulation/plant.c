@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Bugs that are planted (--plant NAME), to show that they are found.  The linker has
+ * calls of these functions of the driver come here (--wrap, see Makefile).
+ */
+#include "channel/channel.h"
+#include "eager/eager_receive.h"
+#include "plant.h"
+#include "pull/pull_window.h"
+
+static const char *const names[] = {
+	[SIM_PLANT_DUPLICATE] = "duplicate",
+	[SIM_PLANT_ACK] = "ack",
+	[SIM_PLANT_TIMER] = "timer",
+	[SIM_PLANT_PULL] = "pull",
+	[SIM_PLANT_LEAK] = "leak",
+};
+
+static enum sim_plant planted;
+
+bool sim_plant(const char *name)
+{
+	u32 i;
+
+	for (i = 1; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			planted = i;
+	return planted;
+}
+
+const char *sim_planted(void)
+{
+	return names[planted];
+}
+
+#define WRAP(type, name, ...) \
+	type __real_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__)
+
+/* What has been delivered is received again. */
+WRAP(enum omx_rx_verdict, omx_rx_judge, const struct omx_rx_state *rx, u16 flow, u32 seq)
+{
+	enum omx_rx_verdict verdict = __real_omx_rx_judge(rx, flow, seq);
+
+	if (planted == SIM_PLANT_DUPLICATE && verdict == OMX_RX_DUPLICATE && seq == rx->next - 1)
+		return OMX_RX_NEXT;
+	return verdict;
+}
+
+/* An ack with a hole behind it is taken for one more packet than it says. */
+WRAP(int, omx_tx_acked, struct omx_tx_state *tx, u16 flow, u32 ack, u16 window, bool *opened)
+{
+	if (planted == SIM_PLANT_ACK && tx->sacked && omx_tx_has_sent(tx, flow, ack + 1))
+		ack++;
+	return __real_omx_tx_acked(tx, flow, ack, window, opened);
+}
+
+/* After a timeout nothing is sent again. */
+WRAP(void, omx_tx_timeout, struct omx_tx_state *tx)
+{
+	if (planted != SIM_PLANT_TIMER)
+		__real_omx_tx_timeout(tx);
+}
+
+/* A pull does not request again what is late. */
+WRAP(bool, omx_pull_window_late, struct omx_pull_window *window, u32 now, u32 patience,
+     struct omx_pull_request *request)
+{
+	return planted != SIM_PLANT_PULL &&
+	       __real_omx_pull_window_late(window, now, patience, request);
+}
+
+/* The frames of a message that is not complete are forgotten. */
+WRAP(void, omx_partial_drop, struct omx_partial *partial)
+{
+	if (planted != SIM_PLANT_LEAK)
+		__real_omx_partial_drop(partial);
+	else
+		memset(partial, 0, sizeof(*partial));
+}
