@@ -4,8 +4,8 @@
  * way, or be sent again by a peer that has not noticed the end.  It must not
  * be delivered a second time, on a channel made for it or on a later one.
  *
- * The table has a fixed size, and a flow lives in the one place that its
- * peer's hash gives: a newer flow replaces it.  Of a peer that lost its place
+ * The table has a fixed size, and a flow lives in one of the few places that its
+ * peer's hash gives: the oldest one there is replaced.  Of a peer that lost its place
  * a late packet can be delivered twice.  Flows have 16 bits and are ordered
  * modulo 2^16, so an entry is void after OMX_ENDED_LIFETIME: the packets of a
  * peer endpoint that makes 32768 channels to others in that time, and then one
@@ -20,6 +20,7 @@
 #include <linux/types.h>
 
 #define OMX_ENDED_SLOTS		256	/* a power of two */
+#define OMX_ENDED_WAYS		4	/* of them for a hash; likewise */
 #define OMX_ENDED_LIFETIME	120	/* s */
 
 struct omx_flow {

@@ -81,15 +81,24 @@ static void other_peers_go_on(void **state)
 	assert_true(has(flow, NOW));
 }
 
-static void collision_forgets_the_older_one(void **state)
+static void collision_forgets_the_oldest_one(void **state)
 {
-	struct omx_flow other = flow_of(0x525400000002, 0xbeef, 3, 5);
+	struct omx_flow flow = numbered(7);
+	u32 i;
 
 	(void)state;
-	add(numbered(7), NOW);
-	add(other, NOW);
-	assert_false(has(numbered(7), NOW));
-	assert_true(has(other, NOW));
+	for (i = 0; i < OMX_ENDED_WAYS; i++) {
+		flow.session = i;
+		add(flow, NOW + i);
+	}
+	flow.session = 0;
+	add(flow, NOW + i);		/* has its place already */
+	flow.session = OMX_ENDED_WAYS;
+	add(flow, NOW + i);
+	for (i = 0; i <= OMX_ENDED_WAYS; i++) {
+		flow.session = i;
+		assert_int_equal(has(flow, NOW + OMX_ENDED_WAYS), i != 1);
+	}
 }
 
 static void neighbours_do_not_collide(void **state)
@@ -146,7 +155,7 @@ int main(void)
 		cmocka_unit_test_setup(same_and_older_flows_have_ended, setup),
 		cmocka_unit_test_setup(flows_wrap, setup),
 		cmocka_unit_test_setup(other_peers_go_on, setup),
-		cmocka_unit_test_setup(collision_forgets_the_older_one, setup),
+		cmocka_unit_test_setup(collision_forgets_the_oldest_one, setup),
 		cmocka_unit_test_setup(neighbours_do_not_collide, setup),
 		cmocka_unit_test_setup(old_entries_are_void, setup),
 		cmocka_unit_test_setup(last_flow_is_known, setup),
