@@ -376,8 +376,9 @@ void sim_ledger_check_progress(bool first)
 
 	for (i = 0; i < sim.stream_count; i++) {
 		struct sim_stream *stream = sim.stream[i];
-		u64 progress = stream->progress + packets_acked(stream) +
-			       (stream->large_count ? bytes_pulled(stream) : 0);
+		/* A new channel begins at 0: the sum could be the same by chance. */
+		u64 progress = (stream->progress << 32 | packets_acked(stream)) +
+			       ((stream->large_count ? bytes_pulled(stream) : 0) << 16);
 
 		if (!first && !sim_stream_is_done(stream) && progress == stream->checked) {
 			sim_ledger_print(stream);

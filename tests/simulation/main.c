@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crowd.h"
 #include "plant.h"
 #include "sim.h"
 
@@ -33,7 +34,22 @@ static const char help[] =
 	"  --seed N            one seed\n"
 	"  --trace             prints every frame and what programs do\n"
 	"  --failures N        gives up after so many seeds have failed (default 10)\n"
-	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n";
+	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n"
+	"Many nodes at once, without other troubles; prints a table:\n"
+	"  --crowd KIND        incast, outcast, all-to-all, churn; or all of them: every\n"
+	"  --nodes N           (default 1000)\n"
+	"  --length BYTES      of a message (default 4096)\n"
+	"  --messages N        of each stream (default 100)\n"
+	"  --peers N           to which each node sends, all to all (default 16)\n"
+	"  --mbits N           rate of the links (default 1000)\n"
+	"  --delay N           us from node to node (default 10)\n"
+	"  --queue N           frames that may wait for a node (default 100)\n"
+	"  --mtu N             (default 1500)\n";
+
+static struct sim_crowd crowd = {
+	.seed = 1, .nodes = 1000, .peers = 16, .length = 4096, .messages = 100, .mbits = 1000,
+	.delay_us = 10, .queue = 100, .mtu = 1500,
+};
 
 /* Shared by all processes. */
 static struct shared {
@@ -150,6 +166,30 @@ static u64 number(const char *text, char end, const char **rest)
 	return value;
 }
 
+/* Numbers of options, which are larger than characters: where the value goes. */
+#define OF_CROWD(member)	(0x1000 + offsetof(struct sim_crowd, member))
+
+static void set_crowd(int option, u32 value)
+{
+	memcpy((char *)&crowd + option - 0x1000, &value, sizeof(value));
+}
+
+/* The status of the program. */
+static int run_crowds(const char *kind)
+{
+	static const char *const every[] = { "incast", "outcast", "all-to-all", "churn" };
+	bool all = !strcmp(kind, "every");
+	u32 i;
+
+	sim_crowd_print_head();
+	for (i = 0; i < (all ? ARRAY_SIZE(every) : 1); i++)
+		if (!sim_crowd_run(all ? every[i] : kind, &crowd)) {
+			fprintf(stderr, "there is no %s; see --help\n", kind);
+			return 2;
+		}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -160,11 +200,20 @@ int main(int argc, char **argv)
 		{ "plant", required_argument, NULL, 'p' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "crowd", required_argument, NULL, 'c' },
+		{ "nodes", required_argument, NULL, OF_CROWD(nodes) },
+		{ "length", required_argument, NULL, OF_CROWD(length) },
+		{ "messages", required_argument, NULL, OF_CROWD(messages) },
+		{ "peers", required_argument, NULL, OF_CROWD(peers) },
+		{ "mbits", required_argument, NULL, OF_CROWD(mbits) },
+		{ "delay", required_argument, NULL, OF_CROWD(delay_us) },
+		{ "queue", required_argument, NULL, OF_CROWD(queue) },
+		{ "mtu", required_argument, NULL, OF_CROWD(mtu) },
 		{ NULL, 0, NULL, 0 },
 	};
 	u64 first = 1, last = 1000, failures = 10;
 	bool one = false;
-	const char *rest;
+	const char *rest, *kind = NULL;
 	u32 jobs = 1;
 	int option;
 
@@ -197,10 +246,17 @@ int main(int argc, char **argv)
 		case 'h':
 			fputs(help, stdout);
 			return 0;
-		default:
+		case 'c':
+			kind = optarg;
+			break;
+		case '?':
 			return 2;
+		default:
+			set_crowd(option, number(optarg, 0, NULL));
 		}
 	}
+	if (kind)
+		return run_crowds(kind);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	if (one)

@@ -285,6 +285,14 @@ static void check_memory(const struct sim_node *node)
 			 node->peak, most);
 }
 
+static void check_all_memory(void)
+{
+	u32 i;
+
+	for (i = 0; i < sim.node_count; i++)
+		check_memory(&sim.node[i]);
+}
+
 /* ---- the run ---- */
 
 static bool all_have_ended(void)
@@ -292,7 +300,7 @@ static bool all_have_ended(void)
 	return !sim_fibers();
 }
 
-static void scenario_end(void)
+void sim_end(void)
 {
 	u32 i, slot;
 
@@ -308,11 +316,10 @@ static void scenario_end(void)
 		}
 	if (!sim_run(sim_now + 20 * SIM_S, all_have_ended))
 		SIM_FAIL("%u programs do not end", sim_fibers());
-	for (i = 0; i < sim.node_count; i++) {
-		check_memory(&sim.node[i]);
+	for (i = 0; i < sim.node_count; i++)
 		sim_node_detach(&sim.node[i]);
-	}
 	sim_run(sim_now + SIM_S, NULL);
+	omx_account_exit();
 	sim_time_require_empty();
 	sim_memory_require_empty();
 	sim_nodes_destroy();
@@ -357,5 +364,6 @@ void sim_run_seed(u64 seed)
 	scenario_finish();
 	if (sim_chance(5))
 		sim_run(sim_now + 200 * SIM_S, NULL);	/* idle channels are probed */
-	scenario_end();
+	check_all_memory();
+	sim_end();
 }

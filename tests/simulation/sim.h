@@ -12,7 +12,8 @@
  *   program.c    a program with its endpoint: what it sends and receives
  *   ledger.c     what was sent and what has arrived
  *   scenario.c   a random network and its troubles
- *   crowd.c      a thousand nodes
+ *   crowd.c      many nodes at once, a thousand for instance
+ *   plant.c      bugs that are planted, to show that they are found
  *   main.c       seeds and options
  *   absent/      in place of the parts of the driver that are not here
  */
@@ -136,6 +137,8 @@ u32 sim_fibers(void);
 /* ---- scenario.c ---- */
 /* Runs the seed; returns if nothing is wrong. */
 void sim_run_seed(u64 seed);
+/* Programs end, hosts go down, and nothing may be left. */
+void sim_end(void);
 
 /* ---- network.c ---- */
 void sim_port_init(struct sim_port *port, u64 rate, u32 limit);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Many nodes at once, without troubles but those that they make each other: incast,
+ * outcast, all to all, and incast of programs that come and go.  Prints how much of the
+ * link was used, how long messages took, what was sent in vain, and what a node keeps.
+ */
+#include <stdio.h>
+
+#include "crowd.h"
+#include "omx_wire.h"
+#include "program.h"
+
+#define PATIENCE	(60 * SIM_S)
+
+static struct {
+	const struct sim_crowd *crowd;
+	u64 first, last;		/* ns: sent, delivered */
+	u64 bytes, wire_bytes;		/* delivered, and what that takes on the link */
+	u64 *times;			/* ns: of each message */
+	u64 count, room;
+	u64 kills;
+	struct sim_event churn;
+} run;
+
+/* ---- what is measured ---- */
+
+static u64 wire_bytes_of(u32 length)
+{
+	bool large = length > OMX_MEDIUM_MAX;
+	u32 header = ETH_HLEN + (large ? OMX_PULL_RESPONSE_HEADER : 48);
+	u32 payload = large ? round_down(run.crowd->mtu - OMX_PULL_RESPONSE_HEADER, 8) :
+			      round_down(run.crowd->mtu - 48, 16);
+	u64 frames = length ? DIV_ROUND_UP(length, payload) : 1;
+	u64 bytes = length + frames * (header + 24);
+
+	return frames == 1 ? max_t(u64, bytes, 84) : bytes;
+}
+
+static void crowd_delivered(struct sim_stream *stream, u32 number, u32 length)
+{
+	u64 sent = stream->sent_at ? stream->sent_at[number % SIM_TIMES] : sim_now;
+
+	if (run.count == run.room) {
+		run.room = 2 * run.room + 1024;
+		run.times = realloc(run.times, run.room * sizeof(*run.times));
+	}
+	run.times[run.count++] = sim_now - sent;
+	run.bytes += length;
+	run.wire_bytes += wire_bytes_of(length);
+	run.last = sim_now;
+	if (!run.first || sent < run.first)
+		run.first = sent;
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* us; per mille of the messages took no longer. */
+static double percentile(u32 per_mille)
+{
+	return run.count ? run.times[(run.count - 1) * per_mille / 1000] / 1e3 : 0;
+}
+
+/* ---- who sends to whom ---- */
+
+static void crowd_stream(u32 from, u32 to)
+{
+	const struct sim_crowd *crowd = run.crowd;
+	struct sim_stream *stream = sim_stream_make(sim.node[from].program[0], &sim.node[to], 0,
+						    SIM_FIXED, crowd->messages);
+
+	stream->length = crowd->length;
+	stream->burst = 16;
+	stream->sent_at = calloc(SIM_TIMES, sizeof(*stream->sent_at));
+	stream->next_at = sim_below(SIM_MS);
+}
+
+static void crowd_incast(void)
+{
+	u32 i;
+
+	for (i = 1; i < sim.node_count; i++)
+		crowd_stream(i, 0);
+}
+
+static void crowd_outcast(void)
+{
+	u32 i;
+
+	for (i = 1; i < sim.node_count; i++)
+		crowd_stream(0, i);
+}
+
+static void crowd_all(void)
+{
+	u32 i, k;
+
+	for (i = 0; i < sim.node_count; i++)
+		for (k = 1; k <= run.crowd->peers && k < sim.node_count; k++)
+			crowd_stream(i, (i + k) % sim.node_count);
+}
+
+/* A program is killed, and another one sends as much as was left. */
+static void churn_again(struct sim_program *program)
+{
+	u32 from = program->node->index;
+
+	crowd_stream(from, 0);
+}
+
+static void churn_act(struct sim_event *event)
+{
+	struct sim_program *program = sim.node[1 + sim_below(sim.node_count - 1)].program[0];
+
+	if (program && program->ep && !program->closing && !list_empty(&program->streams) &&
+	    run.kills < sim.node_count) {
+		run.kills++;
+		program->reopen = true;
+		program->reopen_after = SIM_MS;
+		sim_program_end(program, sim_chance(50));
+	}
+	if (run.kills < sim.node_count)
+		sim_event_at(event, sim_now + sim_below(SIM_MS));
+}
+
+static void crowd_churn(void)
+{
+	crowd_incast();
+	sim_on_reopen = churn_again;
+	run.churn = (struct sim_event){ .run = churn_act };
+	sim_event_at(&run.churn, 5 * SIM_MS);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+	u32 busy;			/* links that are the bottleneck; 0: all */
+} kinds[] = {
+	{ "incast", crowd_incast, 1 },
+	{ "outcast", crowd_outcast, 1 },
+	{ "all-to-all", crowd_all, 0 },
+	{ "churn", crowd_churn, 1 },
+};
+
+/* ---- the run ---- */
+
+static int kind_of(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return i;
+	return -1;
+}
+
+static void crowd_make_nodes(void)
+{
+	const struct sim_crowd *crowd = run.crowd;
+	u32 i;
+
+	sim_nodes_make(crowd->nodes);
+	sim.delay = crowd->delay_us * SIM_US;
+	for (i = 0; i < sim.node_count; i++) {
+		struct sim_node *node = &sim.node[i];
+
+		sim_port_init(&node->out, crowd->mbits * 1000000ull, 1000);
+		sim_port_init(&node->in, crowd->mbits * 1000000ull, crowd->queue);
+		node->dev.mtu = crowd->mtu;
+		sim_node_attach(node);
+		sim_program_start(node, 0)->latency = 10 * SIM_US;
+	}
+}
+
+static bool crowd_is_done(void)
+{
+	static u64 looked_at;
+
+	/* Looking at all streams after each event would take longer than all else. */
+	if (sim_now - looked_at < SIM_MS / 2 && sim_now >= looked_at)
+		return false;
+	looked_at = sim_now;
+	return sim_ledger_is_done();
+}
+
+static void crowd_report(int kind)
+{
+	static const enum omx_counter sent[] = {
+		OMX_COUNTER_TX_EAGER, OMX_COUNTER_TX_RNDV, OMX_COUNTER_TX_NOTIFY,
+		OMX_COUNTER_TX_PULL_RESPONSE, OMX_COUNTER_RETRANSMIT_TIMEOUT,
+		OMX_COUNTER_RETRANSMIT_SACK, OMX_COUNTER_PULL_FRAMES_AGAIN,
+	};
+	u64 sum[ARRAY_SIZE(sent)], again, all, channels = 0, peak = 0, total = 0;
+	double seconds = (run.last - run.first) / 1e9, share;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sent); i++)
+		sum[i] = sim_counter(sent[i]);
+	all = sum[0] + sum[1] + sum[2] + sum[3];
+	again = sum[4] + sum[5] + sum[6];
+	for (i = 0; i < sim.node_count; i++) {
+		struct sim_program *program = sim.node[i].program[0];
+
+		channels += program && program->ep ? program->ep->channels.count : 0;
+		peak = max(peak, (u64)sim.node[i].peak);
+		total += sim.node[i].peak;
+	}
+	share = run.wire_bytes * 8 / seconds / (run.crowd->mbits * 1e6) /
+		(kinds[kind].busy ?: sim.node_count);
+	qsort(run.times, run.count, sizeof(*run.times), compare);
+	printf("%-10s %5u %8u %7.1f %7.1f %9.0f %9.0f %9.0f %7.2f %8.1f %9.1f %9.1f\n",
+	       kinds[kind].name, sim.node_count, run.crowd->length, 100 * share,
+	       run.bytes * 8 / seconds / 1e6, percentile(500), percentile(990),
+	       percentile(1000), all ? 100.0 * again / all : 0,
+	       channels / (double)sim.node_count, total / 1024.0 / sim.node_count,
+	       peak / 1024.0);
+	fflush(stdout);
+}
+
+void sim_crowd_print_head(void)
+{
+	printf("%-10s %5s %8s %7s %7s %9s %9s %9s %7s %8s %9s %9s\n", "", "nodes", "bytes",
+	       "link %", "Mb/s", "p50 us", "p99 us", "max us", "again %", "channels",
+	       "KiB/node", "KiB most");
+}
+
+bool sim_crowd_run(const char *name, const struct sim_crowd *crowd)
+{
+	int kind = kind_of(name);
+	bool trace = sim.trace;
+
+	if (kind < 0)
+		return false;
+	free(run.times);
+	memset(&run, 0, sizeof(run));
+	run.crowd = crowd;
+	sim = (struct sim){
+		.seed = crowd->seed, .trace = trace, .chance = { crowd->seed * 2 + 1 },
+		.kernel = { ~crowd->seed },
+	};
+	sim_time_start();
+	sim_ledger_start();
+	crowd_make_nodes();
+	sim_run(2 * SIM_MS, NULL);
+	sim_on_delivered = crowd_delivered;
+	kinds[kind].make();
+	if (!sim_run(sim_now + PATIENCE, crowd_is_done))
+		sim_ledger_fail("the run does not end");
+	crowd_report(kind);
+	sim_on_delivered = NULL;
+	sim_event_cancel(&run.churn);
+	sim_end();
+	return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Many nodes at once. */
+#ifndef SIM_CROWD_H
+#define SIM_CROWD_H
+
+#include "sim.h"
+
+struct sim_crowd {
+	u64 seed;
+	u32 nodes;
+	u32 peers;			/* to which each node sends, all to all */
+	u32 length, messages;		/* of each stream */
+	u32 mbits, delay_us, queue, mtu;	/* of the links */
+};
+
+void sim_crowd_print_head(void);
+/* False: there is none of this name. */
+bool sim_crowd_run(const char *name, const struct sim_crowd *crowd);
+
+#endif
