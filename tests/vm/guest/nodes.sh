@@ -165,6 +165,6 @@ knows_all() {
 	local peers j
 	peers=$(node "$1" omx_peers 2>/dev/null) || return
 	for ((j = 1; j <= nodes; j++)); do
-		[ "$j" = "$1" ] || grep -qw "node$j:0" <<<"$peers" || return
+		[ "$j" = "$1" ] || [[ $peers == *"node$j:0"* ]] || return
 	done
 }
