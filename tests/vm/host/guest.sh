@@ -68,6 +68,7 @@ write_config() {
 		nic='$opt_nic'
 		nic_module=$nic_module
 		virtual_time=$opt_virtual_time
+		speed=$opt_speed
 		accelerator=$accelerator
 		module=$opt_module
 		debug=$opt_debug

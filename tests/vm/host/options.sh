@@ -9,7 +9,7 @@ default_debug=no
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no opt_boot=''
+	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no opt_boot='' opt_speed=1
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -22,7 +22,7 @@ take_option() {
 	--iommu) opt_iommu=yes ;;
 	--sva) opt_iommu=yes opt_sva=yes ;;
 	--debug) opt_debug=yes ;;
-	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic | --boot)
+	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic | --boot | --speed)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
 		taken=2
 		take_value "$1" "$2"
@@ -40,6 +40,7 @@ take_value() {
 	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
 	--nic) opt_nic=$2 ;;
 	--boot) opt_boot=$2 ;;
+	--speed) opt_speed=$(number "$1" "$2" 1 1000) ;;
 	--kernel) take_kernel "$2" ;;
 	esac
 }
@@ -66,6 +67,7 @@ check_options() {
 	[ "$opt_machines" = no ] || opt_nodes=2 opt_nic=${opt_nic:-e1000e}
 	choose_nic
 	[ "$opt_kernel" = 6.1 ] || check_uml_options
+	[ "$opt_speed" = 1 ] || check_speed
 	[ "$opt_sva$opt_debug" != yesyes ] || usage_error "--debug is a 6.1 kernel, which has no --sva"
 	[ "$opt_debug" = no ] || grace=$debug_grace
 }
@@ -83,6 +85,11 @@ choose_nic() {
 	*) usage_error "--nic is e1000, e1000e, virtio or vmxnet3" ;;
 	esac
 	[ "$opt_nodes" = 2 ] || usage_error "--nic joins two nodes"
+}
+
+check_speed() {
+	[ "$opt_virtual_time" = yes ] || usage_error "--speed needs --virtual-time"
+	[ "$opt_debug$opt_sva" = nono ] || usage_error "--speed is without --debug and --sva"
 }
 
 check_uml_options() {

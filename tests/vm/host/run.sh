@@ -34,6 +34,8 @@ leak, or a guest that did not come up.
                       kernel (7.x) of Debian's development release, fetched at
                       first
   --virtual-time      one instruction is one nanosecond: repeatable figures
+  --speed N           with --virtual-time: a processor that executes N instructions
+                      in a nanosecond, for many nodes with real links
   --memory SIZE       of a guest, in M or G (2G)
   --boot 'WORD...'    more arguments of the guest's kernel, e.g. iommu=off
   --timeout S         for the script (600)
