@@ -26,6 +26,9 @@ refused 'has no --iommu and no --sva' run --kernel 7.2 --sva true
 refused 'has no --sva' run --debug --sva true
 refused '--speed needs --virtual-time' run --speed 10 true
 refused '--speed is a number' run --virtual-time --speed 0 true
+refused 'of congestion' bench --pattern incast latency
+refused 'congestion is measured alone' bench congestion latency
+refused 'congestion is measured alone' bench --wall congestion
 refused '--all and --debug' check --all --debug memory
 refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing
