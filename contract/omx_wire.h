@@ -14,7 +14,7 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-#define OMX_WIRE_VERSION	1
+#define OMX_WIRE_VERSION	2
 #define OMX_ETHERTYPE_DEFAULT	0x86DF	/* the one that MXoE used */
 #define OMX_WIRE_NAME_LEN	80	/* terminating 0 included */
 
@@ -130,7 +130,7 @@ struct omx_wire_ack {
 	__be64	sack;		/* bit i: ack + 2 + i has arrived */
 	__u8	flags;
 	__u8	performed;	/* as in struct omx_wire_sequence */
-	__u8	reserved[2];
+	__be16	marked;		/* frames of this channel that arrived with a congestion mark */
 } __packed;
 
 #define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */

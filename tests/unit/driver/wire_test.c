@@ -72,7 +72,7 @@ static void build(struct frame *frame, u32 type, u32 payload)
 	memset(frame->bytes, 0, header_bytes(type));
 	memset(frame->bytes + header_bytes(type), 'x', payload);
 	frame->length = header_bytes(type) + payload;
-	put(frame, VERSION, 1, 1);
+	put(frame, VERSION, 1, 2);
 	put(frame, TYPE, 1, type);
 	put(frame, LENGTH, 2, frame->length);
 	switch (type) {
@@ -192,7 +192,7 @@ static bool accepts(const u8 *data, u32 linear, u32 total)
 {
 	u32 type, length;
 
-	if (linear < HEAD || data[VERSION] != 1)
+	if (linear < HEAD || data[VERSION] != 2)
 		return false;
 	type = data[TYPE];
 	if (type < 1 || type > TYPE_LAST)
@@ -288,7 +288,7 @@ static void validate__other_versions_and_types(void **state)
 		build(&frame, OMX_WIRE_ACK, 0);
 		put(&frame, VERSION, 1, value);
 		assert_int_equal(judge_whole(&frame),
-				 value == 1 ? 0 : OMX_COUNTER_DROP_VERSION);
+				 value == 2 ? 0 : OMX_COUNTER_DROP_VERSION);
 	}
 	for (value = 0; value < 256; value++) {
 		build(&frame, OMX_WIRE_ACK, 0);
@@ -703,7 +703,7 @@ static void build_noise(struct frame *frame)
 	for (i = 0; i < frame->length; i++)
 		frame->bytes[i] = random_u64();
 	if (random_percent(75)) {
-		put(frame, VERSION, 1, 1);
+		put(frame, VERSION, 1, 2);
 		put(frame, TYPE, 1, random_below(TYPE_LAST + 2));
 	}
 	if (random_percent(50))
