@@ -98,6 +98,7 @@ struct omx_wire_sequence {
  * been performed, or their failure has been acknowledged.
  */
 #define OMX_SEQUENCE_ANNOUNCE	0x01	/* I accept RNDV, but no EAGER at present */
+#define OMX_SEQUENCE_ACK	0x04	/* acknowledge at once: my window is used up */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -135,6 +136,14 @@ struct omx_wire_ack {
 
 #define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */
 #define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
+#define OMX_ACK_DUPLICATE	0x08	/* a packet that had arrived before causes this ack */
+/*
+ * A sender numbers the probes with which it looks for lost packets, 1 ... 15, and the
+ * response repeats the number: everything that was sent before the probe and that
+ * the response does not acknowledge is lost, or still under way because the network reorders.
+ */
+#define OMX_ACK_NUMBER		0xf0
+#define OMX_ACK_NUMBER_SHIFT	4
 
 /* Frame i of the block starts at offset + i * frame_length of the message. */
 struct omx_wire_pull_request {

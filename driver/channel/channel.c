@@ -121,6 +121,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->mtu_generation = READ_ONCE(ep->board->peers.generation) - 1;
 	omx_spin_lock_init(&ch->lock, OMX_LOCK_CHANNEL);
 	omx_tx_start(&ch->tx, channel_next_flow(ep));
+	omx_channel_recovery_init(ch);
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer_fired, 0);
 	ch->heard = jiffies;

@@ -10,17 +10,20 @@
  * the program.
  * Receiving (receive.c, receive_window.c): packets are delivered in order, early
  * ones wait in `ahead`.
- * One timer (timer.c) serves delayed acks, retransmission and probing.
+ * recovery.c finds out which packets are lost.  One timer (timer.c) serves delayed
+ * acks and watches whether the peer is alive.
  */
 #ifndef OMX_CHANNEL_H
 #define OMX_CHANNEL_H
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "channel/rack.h"
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
 #include "net/frame.h"
@@ -64,6 +67,11 @@ struct omx_channel {
 
 	struct omx_tx_state tx;
 	struct omx_rtt rtt;
+	struct omx_rack rack;
+	struct omx_probing probing;
+	struct hrtimer recovery_timer;
+	u32 recovery_at;			/* us; valid while that timer is queued */
+	bool recovery_stopped;			/* the channel is being freed */
 	struct sk_buff *unacked[OMX_WINDOW];	/* by seq */
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
@@ -76,6 +84,7 @@ struct omx_channel {
 	struct omx_partial partial;
 	u8 ack_count;			/* packets received since our last ack */
 	bool ack_now;
+	bool ack_duplicate;		/* our next ack says that a packet arrived again */
 	bool window_closed;		/* counted in ep->closed_windows */
 
 	struct timer_list timer;
@@ -84,7 +93,6 @@ struct omx_channel {
 	unsigned long doubted;		/* jiffies; valid while in_doubt */
 	bool in_doubt;			/* the peer may have ended: it is probed */
 	bool replaced;			/* its endpoint seems to have a new session; no lock */
-	u64 retransmit_at;		/* us; valid while packets are unacked */
 	unsigned long probed;		/* jiffies */
 
 	struct list_head rndvs;		/* large sends waiting for their notify */

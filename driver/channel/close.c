@@ -180,6 +180,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);
+	omx_channel_recovery_cancel(ch);
 	cancel_work_sync(&ch->end);
 	omx_put_ack_cancel(ch);
 

@@ -25,9 +25,6 @@ struct omx_flow;
 
 /* What a packet's skb->cb says while the channel keeps it. */
 struct omx_packet_cb {
-	u64 sent;		/* us */
-	u32 seq;
-	bool resent;		/* its round trip is ambiguous (Karn) */
 	bool charged;		/* see omx_channel_charge_ahead() */
 };
 
@@ -82,28 +79,30 @@ u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 /* Sends pending packets, as many as the window admits. */
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now, struct sk_buff_head *out);
-/* Sends again up to `count` of the packets that a timeout has declared lost. */
-void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
-			     struct sk_buff_head *out);
 /* Tells the program that it may send again, if it was refused and now may. */
 void omx_channel_send_resume(struct omx_channel *ch);
 
 /* ---- send_window.c ---- */
 u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-				struct sk_buff_head *out, struct sk_buff_head *freed);
-/* Puts acknowledged packets on `freed`.  Returns the time if it had to look, or 0. */
+				struct sk_buff_head *freed);
+/*
+ * Puts acknowledged packets on `freed`.  Returns the time if it says something new,
+ * or 0.  Then the caller calls omx_channel_go_on().
+ */
 static inline u64 omx_channel_receive_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-					  struct sk_buff_head *out,
 					  struct sk_buff_head *freed)
 {
 	/* The later frames of a message repeat the ack of the first one. */
-	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit)
-		return omx_channel_receive_new_ack(ch, flow, ack, window, out, freed);
+	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit ||
+	    ch->tx.closed)
+		return omx_channel_receive_new_ack(ch, flow, ack, window, freed);
 	return 0;
 }
 
-void omx_channel_receive_sack(struct omx_channel *ch, u32 ack, u64 sack,
-			      struct sk_buff_head *out);
+/* What an ACK says besides.  Returns the time. */
+u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack *ack);
+/* Sends what the acks let go: lost packets first. */
+void omx_channel_go_on(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 
 /* ---- receive.c ---- */
 /* Delivers packets, as many as are in order and fit. */
@@ -128,6 +127,19 @@ static inline void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *
 		omx_channel_uncharge_ahead(ch, skb);
 }
 
+/* ---- recovery.c ---- */
+void omx_channel_recovery_init(struct omx_channel *ch);
+/* The channel is being freed.  Process context, lock not held. */
+void omx_channel_recovery_cancel(struct omx_channel *ch);
+/* Looks for lost packets in `us`, or earlier. */
+void omx_channel_look_after(struct omx_channel *ch, u32 us);
+/* The first packet leaves, and others may follow: from now on the peer owes us acks. */
+void omx_channel_expect_acks(struct omx_channel *ch, u64 now);
+/* Looks for lost packets. */
+void omx_channel_find_lost(struct omx_channel *ch, u64 now);
+/* Sends lost packets again. */
+void omx_channel_resend_lost(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
+
 /* ---- timer.c ---- */
 void omx_channel_timer_fired(struct timer_list *timer);	/* lock not held */
 /* Starts the timer or moves it earlier; only its handler moves it later. */
@@ -141,8 +153,8 @@ static inline void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 		timer_reduce(&ch->timer, when);
 }
 
-/* The timeout of packets in flight begins now. */
-void omx_channel_start_timeout(struct omx_channel *ch, u64 now);
+/* OMX_STATUS_*: why the channel fails; 0: it does not. */
+u8 omx_channel_peer_is_lost(const struct omx_channel *ch);
 /*
  * After packets were received: the timer is started once for a message that is
  * incomplete, and goes on by itself as long as the peer owes us something.

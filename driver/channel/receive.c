@@ -98,10 +98,11 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
+		/* The sender waits for what fills a gap (RFC 5681). */
+		if (++ch->ack_count >= ACK_EVERY || ch->rx.ahead)
+			ch->ack_now = true;
 		*slot = skb;
 		omx_channel_receive_ready(ch);
-		if (++ch->ack_count >= ACK_EVERY)
-			ch->ack_now = true;
 		return;
 	case OMX_RX_AHEAD:
 		if (!omx_channel_charge_ahead(ch, skb)) {
@@ -114,6 +115,7 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 		return;
 	case OMX_RX_DUPLICATE:
 		omx_count(board, DROP_DUPLICATE);
+		ch->ack_duplicate = true;
 		break;
 	case OMX_RX_BEYOND:
 		omx_count(board, DROP_WINDOW);
@@ -319,7 +321,9 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (sequence->ack_flow) {
 		now = omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
 					      be32_to_cpu(sequence->ack),
-					      be16_to_cpu(sequence->window), &out, &freed);
+					      be16_to_cpu(sequence->window), &freed);
+		if (now)
+			omx_channel_go_on(ch, now, &out);
 		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
 					  be32_to_cpu(sequence->ack), sequence->performed);
 	}
@@ -370,6 +374,7 @@ static void probe_respond(struct omx_board *board, struct omx_endpoint *ep,
 		return;		/* the peer probes again */
 	ack = omx_packet_body(response);
 	ack->window = cpu_to_be16(OMX_WINDOW);
+	ack->flags = probe->flags & OMX_ACK_NUMBER;
 	omx_packet_xmit(board, response);
 }
 
@@ -399,14 +404,13 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		WRITE_ONCE(ch->announce_only, ack->flags & OMX_ACK_ANNOUNCE);
 		if (ack->flow) {
 			omx_channel_receive_ack(ch, be16_to_cpu(ack->flow), acked,
-						be16_to_cpu(ack->window), &out, &freed);
+						be16_to_cpu(ack->window), &freed);
 			channel_receive_performed(ch, be16_to_cpu(ack->flow), acked,
 						  ack->performed);
-			if (be16_to_cpu(ack->flow) == ch->tx.flow)
-				omx_channel_receive_sack(ch, acked, be64_to_cpu(ack->sack), &out);
 		}
+		omx_channel_go_on(ch, omx_channel_receive_report(ch, ack), &out);
 		if (ack->flags & OMX_ACK_PROBE)
-			omx_channel_send_ack(ch, 0, &out);
+			omx_channel_send_ack(ch, ack->flags & OMX_ACK_NUMBER, &out);
 		access = omx_channel_next_access(ch, 0, &out);
 	}
 	spin_unlock(&ch->lock);

@@ -117,11 +117,14 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 	ack->window = cpu_to_be16(omx_channel_window(ch));
 	if (omx_endpoint_wants_announcements(ch->ep))
 		flags |= OMX_ACK_ANNOUNCE;
+	if (ch->ack_duplicate)
+		flags |= OMX_ACK_DUPLICATE;
 	ack->flags = flags;
 	ack->performed = omx_put_ack_field(ch);
 	ch->access_queue.acks.due = 0;
 	ch->ack_count = 0;
 	ch->ack_now = false;
+	ch->ack_duplicate = false;
 	__skb_queue_tail(out, skb);
 }
 

@@ -114,14 +114,13 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	ch->ack_count = 0;
 }
 
-static void packet_send_clone(struct sk_buff *skb, u64 now, struct sk_buff_head *out)
+static void packet_send_clone(struct sk_buff *skb, struct sk_buff_head *out)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	omx_packet_cb(skb)->sent = now;
 	if (clone)
 		__skb_queue_tail(out, clone);
-	/* else: as if the network had lost it, the timer sends it again */
+	/* else: as if the network had lost it */
 }
 
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
@@ -134,7 +133,7 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		return;
 	if (!omx_tx_in_flight(&ch->tx)) {
 		omx_channel_wake_up(ch);
-		omx_channel_start_timeout(ch, now);
+		omx_channel_expect_acks(ch, now);
 	}
 	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
@@ -142,10 +141,9 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
 		packet_set_sequence(ch, skb, window);
-		omx_packet_cb(skb)->resent = false;
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
-		ch->tx.next++;
-		packet_send_clone(skb, now, out);
+		omx_tx_sent(&ch->tx, now);
+		packet_send_clone(skb, out);
 	} while (omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
 }
 
@@ -157,21 +155,8 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	lockdep_assert_held(&ch->lock);
 	if (!skb)
 		return;
-	omx_packet_cb(skb)->resent = true;
-	omx_tx_sent_again(&ch->tx, seq);
-	packet_send_clone(skb, now, out);
-}
-
-void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
-			     struct sk_buff_head *out)
-{
-	u32 seq;
-
-	lockdep_assert_held(&ch->lock);
-	while (count-- > 0 && omx_tx_first_lost(&ch->tx, &seq)) {
-		omx_channel_resend(ch, seq, now, out);
-		omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
-	}
+	omx_tx_sent_again(&ch->tx, seq, now);
+	packet_send_clone(skb, out);
 }
 
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,

@@ -19,6 +19,8 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->limit = OMX_WINDOW;
 	tx->sacked = 0;
 	tx->lost = 0;
+	tx->resent = 0;
+	tx->closed = false;
 }
 
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
@@ -35,6 +37,8 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	tx->acked = ack;
 	tx->sacked = newly < 64 ? tx->sacked >> newly : 0;
 	tx->lost = newly < 64 ? tx->lost >> newly : 0;
+	tx->resent = newly < 64 ? tx->resent >> newly : 0;
+	tx->closed = !window;
 	if ((s32)(limit - tx->limit) > 0) {
 		*opened = (s32)(tx->next - 1 - tx->limit) > 0;
 		tx->limit = limit;
@@ -42,7 +46,7 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	return newly;
 }
 
-int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
+u64 omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
 {
 	u32 beyond = tx->next - 1 - ack;	/* in flight behind ack */
 
@@ -56,7 +60,7 @@ int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
 	sack &= ~tx->sacked;
 	tx->sacked |= sack;
 	tx->lost &= ~(sack << 1);
-	return hweight64(sack);
+	return sack;
 }
 
 bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq)
@@ -73,14 +77,6 @@ u32 omx_tx_highest(const struct omx_tx_state *tx)
 	return tx->acked + (tx->sacked ? fls64(tx->sacked) + 1 : 0);
 }
 
-void omx_tx_timeout(struct omx_tx_state *tx)
-{
-	u32 in_flight = omx_tx_in_flight(tx);
-	u64 sent = in_flight < 64 ? (1ULL << in_flight) - 1 : ~0ULL;
-
-	tx->lost = sent & ~(tx->sacked << 1);
-}
-
 bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 {
 	if (!tx->lost)
@@ -89,9 +85,11 @@ bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 	return true;
 }
 
-void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq)
+void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq, u32 now)
 {
-	tx->lost &= ~(1ULL << (seq - tx->acked - 1));
+	tx->lost &= ~omx_tx_bit(tx, seq);
+	tx->resent |= omx_tx_bit(tx, seq);
+	tx->sent[seq % OMX_WINDOW] = now;
 }
 
 void omx_rx_start(struct omx_rx_state *rx, u16 flow)
@@ -131,12 +129,15 @@ bool omx_rx_advance(struct omx_rx_state *rx)
 	return here;
 }
 
-void omx_rtt_sample(struct omx_rtt *rtt, u32 us)
+void omx_rtt_sample(struct omx_rtt *rtt, u32 us, u32 now)
 {
 	s32 error;
 
 	us = clamp_t(u32, us, 1, 10 * OMX_RTO_MAX_US);
-	rtt->backoff = 0;
+	if (us <= rtt->min || !rtt->min || now - rtt->min_at > OMX_RTT_MIN_LIFETIME_US) {
+		rtt->min = us;
+		rtt->min_at = now;
+	}
 	if (!rtt->srtt) {
 		rtt->srtt = us;
 		rtt->rttvar = us / 2;
@@ -149,7 +150,5 @@ void omx_rtt_sample(struct omx_rtt *rtt, u32 us)
 
 u32 omx_rtt_timeout_us(const struct omx_rtt *rtt)
 {
-	u32 us = max_t(u32, rtt->srtt + 4 * rtt->rttvar, OMX_RTO_MIN_US);
-
-	return min_t(u32, us << min_t(u32, rtt->backoff, 6), OMX_RTO_MAX_US);
+	return clamp_t(u32, rtt->srtt + 4 * rtt->rttvar, OMX_RTO_MIN_US, OMX_RTO_MAX_US);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timer of a channel: it sends lost packets again and delayed acks, probes a
- * peer that is silent, and fails the channel if the peer stays silent.
+ * The timer of a channel: it sends delayed acks, probes a peer that is silent, and
+ * fails the channel if the peer stays silent.
  *
  * One timer serves all of this.  It is started when something needs it and not
  * before, and no packet moves it to a later time: its handler, in softirq,
@@ -20,15 +20,6 @@
 #define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
 #define PUT_BACKOFF_MAX	3		/* doublings of the time between probes for a put */
 #define PUT_INTERVAL_MAX_US 200000	/* ... and the longest one */
-
-void omx_channel_start_timeout(struct omx_channel *ch, u64 now)
-{
-	u32 delay = omx_rtt_timeout_us(&ch->rtt);
-
-	lockdep_assert_held(&ch->lock);
-	ch->retransmit_at = now + delay;
-	omx_channel_arm(ch, jiffies + usecs_to_jiffies(delay));
-}
 
 static unsigned long channel_doubt_timeout(const struct omx_channel *ch)
 {
@@ -106,8 +97,7 @@ static void channel_review_doubt(struct omx_channel *ch)
 	}
 }
 
-/* OMX_STATUS_*: why the channel fails; 0: it does not. */
-static u8 channel_peer_is_lost(const struct omx_channel *ch)
+u8 omx_channel_peer_is_lost(const struct omx_channel *ch)
 {
 	if ((omx_tx_in_flight(&ch->tx) || omx_channel_is_waiting(ch)) &&
 	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
@@ -129,24 +119,6 @@ static bool channel_should_probe(const struct omx_channel *ch)
 	       (ch->in_doubt || time_after_eq(jiffies, READ_ONCE(ch->heard) + interval));
 }
 
-/* No packet was acknowledged for too long. */
-static void channel_time_out(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
-{
-	omx_tx_timeout(&ch->tx);
-	omx_channel_resend_lost(ch, 1, now, out);
-	if (ch->rtt.backoff < 16)
-		ch->rtt.backoff++;
-	ch->retransmit_at = now + omx_rtt_timeout_us(&ch->rtt);
-}
-
-/* When the timer has to run because of packets in flight. */
-static unsigned long channel_retransmit_jiffies(const struct omx_channel *ch, u64 now)
-{
-	s64 left = ch->retransmit_at - now;
-
-	return jiffies + usecs_to_jiffies(clamp_t(s64, left, 1, OMX_RTO_MAX_US));
-}
-
 /* Returns when the timer has to run again. */
 static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_head *out)
 {
@@ -165,16 +137,6 @@ static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_h
 		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
 	if (ch->put_lags && time_before(ch->put_probe_at, next))
 		next = ch->put_probe_at;
-	if (omx_tx_in_flight(&ch->tx)) {
-		u64 now = omx_channel_now_us();
-		unsigned long again;
-
-		if (now >= ch->retransmit_at)
-			channel_time_out(ch, now, out);
-		again = channel_retransmit_jiffies(ch, now);
-		if (time_before(again, next))
-			next = again;
-	}
 	return next;
 }
 
@@ -191,7 +153,7 @@ void omx_channel_timer_fired(struct timer_list *timer)
 		return;
 	}
 	channel_review_doubt(ch);
-	lost = channel_peer_is_lost(ch);
+	lost = omx_channel_peer_is_lost(ch);
 	if (!lost)
 		omx_channel_arm(ch, channel_timer_work(ch, &out));
 	spin_unlock_bh(&ch->lock);

@@ -53,6 +53,7 @@
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
+	X(LOSS_PROBE,		"probe for lost packets") \
 	X(PULL_TIMEOUT,		"pull timer requested again") \
 	X(PULL_GAP,		"pull requested a gap again") \
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \

@@ -165,7 +165,7 @@ static u32 receive(struct receiver *r, u32 i)
 static void send(struct sender *s)
 {
 	assert_true(omx_tx_may_send(&s->tx));
-	s->tx.next++;
+	omx_tx_sent(&s->tx, 0);
 	s->next++;
 }
 
@@ -634,30 +634,22 @@ static void rtt__without_a_sample(void **state)
 	assert_int_equal(timeout(&rtt), OMX_RTO_MIN_US);
 }
 
-static void rtt__backoff_doubles_to_the_limit(void **state)
+/* The shortest round trip is that of the last 10 s: a path can become longer. */
+static void rtt__shortest_one(void **state)
 {
-	static const u32 samples[] = { 0, 1, 300, 20000, 40000, 400000, UINT32_MAX };
-	struct omx_rtt rtt;
-	u32 i, backoff;
+	u32 i, now = UINT32_MAX - OMX_RTT_MIN_LIFETIME_US;
+	struct omx_rtt rtt = { 0 };
 
 	(void)state;
-	for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
-		u64 expected;
-
-		memset(&rtt, 0, sizeof(rtt));
-		if (samples[i])
-			omx_rtt_sample(&rtt, samples[i]);
-		expected = timeout(&rtt);
-		for (backoff = 1; backoff < 256; backoff++) {
-			rtt.backoff = backoff;
-			expected = 2 * expected;
-			if (expected > OMX_RTO_MAX_US)
-				expected = OMX_RTO_MAX_US;
-			assert_int_equal(timeout(&rtt), expected);
-		}
-		omx_rtt_sample(&rtt, 300);
-		assert_int_equal(rtt.backoff, 0);
+	omx_rtt_sample(&rtt, 500, now);
+	assert_int_equal(rtt.min, 500);
+	omx_rtt_sample(&rtt, 300, now);
+	for (i = 0; i <= OMX_RTT_MIN_LIFETIME_US; i += 1000000) {
+		omx_rtt_sample(&rtt, 400, now + i);
+		assert_int_equal(rtt.min, 300);
 	}
+	omx_rtt_sample(&rtt, 400, now + i);
+	assert_int_equal(rtt.min, 400);
 }
 
 static void rtt__settles_on_a_steady_network(void **state)
@@ -670,9 +662,9 @@ static void rtt__settles_on_a_steady_network(void **state)
 		for (i = 0; i < sizeof(rtts) / sizeof(rtts[0]); i++) {
 			struct omx_rtt rtt = { 0 };
 
-			omx_rtt_sample(&rtt, rtts[start]);
+			omx_rtt_sample(&rtt, rtts[start], 0);
 			for (j = 0; j < 300; j++)
-				omx_rtt_sample(&rtt, rtts[i]);
+				omx_rtt_sample(&rtt, rtts[i], 0);
 			assert_in_range(rtt.srtt, rtts[i] > 8 ? rtts[i] - 8 : 1,
 					rtts[i] + 8);
 			assert_true(timeout(&rtt) >= rtts[i]);
@@ -686,15 +678,15 @@ static void rtt__first_sample_and_jump(void **state)
 	struct omx_rtt rtt = { 0 };
 
 	(void)state;
-	omx_rtt_sample(&rtt, 40000);
+	omx_rtt_sample(&rtt, 40000, 0);
 	assert_int_equal(rtt.srtt, 40000);
 	assert_int_equal(rtt.rttvar, 20000);
 	assert_int_equal(timeout(&rtt), 120000);
-	omx_rtt_sample(&rtt, 120000);
+	omx_rtt_sample(&rtt, 120000, 0);
 	assert_int_equal(rtt.srtt, 50000);
 	assert_int_equal(rtt.rttvar, 35000);
 	assert_int_equal(timeout(&rtt), 190000);
-	omx_rtt_sample(&rtt, 2000);
+	omx_rtt_sample(&rtt, 2000, 0);
 	assert_int_equal(rtt.srtt, 44000);
 	assert_int_equal(rtt.rttvar, 38250);
 }
@@ -721,12 +713,10 @@ static void rtt__stays_within_its_samples(void **state)
 				counted = 10 * OMX_RTO_MAX_US;
 			lowest = min(lowest, counted);
 			highest = max(highest, counted);
-			rtt.backoff = random_below(20);
-			omx_rtt_sample(&rtt, us);
-			assert_int_equal(rtt.backoff, 0);
+			omx_rtt_sample(&rtt, us, 0);
 			assert_in_range(rtt.srtt, lowest, highest);
 			assert_true(rtt.rttvar <= highest);
-			rtt.backoff = random_u64();
+			assert_in_range(rtt.min, lowest, highest);
 			timeout(&rtt);
 		}
 	}
@@ -748,7 +738,7 @@ int main(void)
 		cmocka_unit_test(rx__flows_one_after_the_other),
 		cmocka_unit_test(tx_rx__bad_wire),
 		cmocka_unit_test(rtt__without_a_sample),
-		cmocka_unit_test(rtt__backoff_doubles_to_the_limit),
+		cmocka_unit_test(rtt__shortest_one),
 		cmocka_unit_test(rtt__settles_on_a_steady_network),
 		cmocka_unit_test(rtt__first_sample_and_jump),
 		cmocka_unit_test(rtt__stays_within_its_samples),
