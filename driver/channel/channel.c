@@ -51,6 +51,8 @@ void omx_channel_put(struct omx_channel *ch)
 	if (!refcount_dec_and_test(&ch->ref))
 		return;
 	omx_access_queue_destroy(&ch->access_queue);
+	if (ch->path)
+		omx_path_leave(ch->path);
 	kfree_rcu(ch, rcu);
 }
 
@@ -110,8 +112,17 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 
 	if (!ch)
 		return NULL;
+	/* Frames to the board itself do not travel. */
+	if (mac != ep->board->mac) {
+		ch->path = omx_path_join(ep->board, mac);
+		if (!ch->path) {
+			kfree(ch);
+			return NULL;
+		}
+	}
 	refcount_set(&ch->ref, 1);
 	ch->ep = ep;
+	INIT_LIST_HEAD(&ch->in_path);
 	ch->mac = mac;
 	ch->peer_endpoint = endpoint;
 	ch->peer_session = session;
@@ -220,6 +231,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	spin_unlock_bh(&ep->channels_lock);
 	if (!other && !error)
 		return ch;
+	if (ch->path)
+		omx_path_leave(ch->path);
 	kfree(ch);
 	if (other)
 		return other;

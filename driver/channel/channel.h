@@ -23,6 +23,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "channel/path.h"
 #include "channel/rack.h"
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
@@ -64,6 +65,13 @@ struct omx_channel {
 	spinlock_t lock;		/* protects what follows, unless noted */
 	u8 dead;			/* OMX_STATUS_*: why; set once */
 	unsigned long claimed;		/* bit 0: not dead yet, or being freed; atomic */
+
+	struct omx_path *path;			/* or NULL: the peer is on this board */
+	struct list_head in_path;		/* path->lock */
+	u32 on_path;				/* frames that the path knows of */
+	bool has_turn;				/* of those that wait for the path */
+	u16 marked;				/* frames with a congestion mark that arrived */
+	u16 marked_there;			/* ... at the peer, as far as we know */
 
 	struct omx_tx_state tx;
 	struct omx_rtt rtt;

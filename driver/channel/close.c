@@ -141,6 +141,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	omx_partial_drop(&ch->partial);
 	omx_access_queue_drop(ch, packets);
 	omx_keys_drop(ch);
+	omx_path_quit(ch);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
 		ch->window_closed = false;
@@ -164,6 +165,7 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 	channel_remove_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
 
+	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
 	if (!channel_end_some(ch, status))
 		queue_work(omx_system_wq, &ch->end);
@@ -188,6 +190,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_lock_bh(&ch->lock);
 	channel_remove_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
+	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
 	spin_lock_bh(&ep->channels_lock);
 	omx_quota_leave(ep, ch);

@@ -76,9 +76,13 @@ static inline void omx_channel_perform(struct omx_channel *ch, struct sk_buff *a
  */
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 		      struct sk_buff_head *out);
-/* Sends pending packets, as many as the window admits. */
+/* Sends lost packets again and pending ones, as many as the windows admit. */
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now, struct sk_buff_head *out);
+/* The same for a channel that has waited for the window of its path. */
+void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out);
+/* omx_channel_xmit() without giving others their turn.  Lock not held. */
+void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out);
 /* Tells the program that it may send again, if it was refused and now may. */
 void omx_channel_send_resume(struct omx_channel *ch);
 
@@ -137,8 +141,16 @@ void omx_channel_look_after(struct omx_channel *ch, u32 us);
 void omx_channel_expect_acks(struct omx_channel *ch, u64 now);
 /* Looks for lost packets. */
 void omx_channel_find_lost(struct omx_channel *ch, u64 now);
-/* Sends lost packets again. */
-void omx_channel_resend_lost(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
+/* Sends up to `frames` lost packets again.  Returns how many. */
+u32 omx_channel_resend_lost(struct omx_channel *ch, u32 frames, u64 now,
+			    struct sk_buff_head *out);
+/* Our own device has refused frames of the channel.  Lock not held. */
+void omx_channel_refused(struct omx_channel *ch);
+/* The peer has to respond: packets are in flight, or wait for the window of the path. */
+static inline bool omx_channel_expects_acks(const struct omx_channel *ch)
+{
+	return omx_tx_in_flight(&ch->tx) || !list_empty_careful(&ch->in_path);
+}
 
 /* ---- timer.c ---- */
 void omx_channel_timer_fired(struct timer_list *timer);	/* lock not held */

@@ -45,15 +45,15 @@ static void rack_arrived(struct omx_rack *rack, const struct omx_tx_state *tx,
 	rack->sampled = !resent;	/* else it is ambiguous (Karn) */
 }
 
-static void rack_sample(struct omx_rack *rack, struct omx_rtt *rtt, u32 now)
+static void rack_sample(struct omx_rack *rack, struct omx_rtt *rtt, bool sample, u32 now)
 {
-	if (rack->sampled)
+	if (rack->sampled && sample)
 		omx_rtt_sample(rtt, rack->round_trip, now);
 	rack->sampled = false;
 }
 
 void omx_rack_acked(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
-		    u32 ack, u32 now)
+		    u32 ack, bool sample, u32 now)
 {
 	u32 seq, highest = omx_tx_highest(tx);
 
@@ -65,11 +65,11 @@ void omx_rack_acked(struct omx_rack *rack, const struct omx_tx_state *tx, struct
 				rack_arrived(rack, tx, rtt, seq, highest, now);
 		rack->look = true;
 	}
-	rack_sample(rack, rtt, now);
+	rack_sample(rack, rtt, sample, now);
 }
 
 void omx_rack_sacked(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
-		     u64 newly, u32 now)
+		     u64 newly, bool sample, u32 now)
 {
 	u64 before = tx->sacked & ~newly;
 	u32 highest = tx->acked + (before ? fls64(before) + 1 : 0);
@@ -77,7 +77,7 @@ void omx_rack_sacked(struct omx_rack *rack, const struct omx_tx_state *tx, struc
 	for (; newly; newly &= newly - 1)
 		rack_arrived(rack, tx, rtt, tx->acked + 2 + __ffs64(newly), highest, now);
 	rack->look = true;
-	rack_sample(rack, rtt, now);
+	rack_sample(rack, rtt, sample, now);
 }
 
 void omx_rack_probed(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
@@ -129,7 +129,8 @@ u32 omx_rack_find_lost(struct omx_rack *rack, struct omx_tx_state *tx,
 			continue;
 		if (age >= patience) {
 			tx->lost |= omx_tx_bit(tx, seq);
-			lost++;
+			if (!lost++ || (s32)(sent - rack->lost_sent) > 0)
+				rack->lost_sent = sent;
 		} else {
 			*again = max(*again, patience - age);
 		}

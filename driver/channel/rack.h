@@ -25,6 +25,7 @@ struct omx_rack {
 	u32 sent;
 	u32 seq;
 	u32 round_trip;
+	u32 lost_sent;		/* of the packets that were declared lost last, the newest */
 };
 
 #define OMX_RACK_PATIENCE_MAX	16
@@ -35,12 +36,15 @@ static inline void omx_rack_start(struct omx_rack *rack)
 	rack->valid = false;
 }
 
-/* Before omx_tx_acked() takes in an ack that is valid and newer than all before. */
+/*
+ * Before omx_tx_acked() takes in an ack that is valid and newer than all before.
+ * `sample`: it tells how long a round trip lasts, because no probe has caused it.
+ */
 void omx_rack_acked(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
-		    u32 ack, u32 now);
+		    u32 ack, bool sample, u32 now);
 /* After omx_tx_sacked(), which returned `newly`. */
 void omx_rack_sacked(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
-		     u64 newly, u32 now);
+		     u64 newly, bool sample, u32 now);
 /* The response to a probe has arrived. */
 void omx_rack_probed(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
 		     u32 sent, u32 now);

@@ -330,6 +330,8 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (is_newer)
 		channel_receive_restart(ch, flow, &freed);
 	was_owed = omx_channel_is_owed(ch);
+	if (sequence->flags & OMX_SEQUENCE_ACK)
+		ch->ack_now = true;
 	channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
 	omx_channel_watch_owed(ch, was_owed);
 	if (ch->ack_now)
@@ -339,9 +341,11 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	access = omx_channel_next_access(ch, now, &out);
 	spin_unlock(&ch->lock);
 
-	/* For most frames of a message both are empty. */
+	/* For most frames of a message all three are empty. */
 	if (!skb_queue_empty(&out))
 		omx_channel_xmit(ch, &out);
+	else
+		omx_path_next(ch->path);
 	if (!skb_queue_empty(&freed))
 		packets_free(&freed);
 	omx_channel_perform(ch, access);

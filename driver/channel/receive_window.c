@@ -121,6 +121,7 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 		flags |= OMX_ACK_DUPLICATE;
 	ack->flags = flags;
 	ack->performed = omx_put_ack_field(ch);
+	ack->marked = cpu_to_be16(ch->marked);
 	ch->access_queue.acks.due = 0;
 	ch->ack_count = 0;
 	ch->ack_now = false;

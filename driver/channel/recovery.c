@@ -47,24 +47,41 @@ void omx_channel_find_lost(struct omx_channel *ch, u64 now)
 	u32 again;
 
 	lockdep_assert_held(&ch->lock);
-	if (omx_rack_find_lost(&ch->rack, &ch->tx, &ch->rtt, now, &again))
+	if (omx_rack_find_lost(&ch->rack, &ch->tx, &ch->rtt, now, &again)) {
 		omx_probing_lost(&ch->probing, now);
+		omx_path_lost(ch, ch->rack.lost_sent, ch->probing.count > 1, now);
+	}
 	if (again)
 		omx_channel_look_after(ch, again);
 }
 
-void omx_channel_resend_lost(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+u32 omx_channel_resend_lost(struct omx_channel *ch, u32 frames, u64 now,
+			    struct sk_buff_head *out)
 {
-	u32 seq;
+	u32 seq, resent;
 
 	lockdep_assert_held(&ch->lock);
-	while (omx_tx_first_lost(&ch->tx, &seq)) {
+	for (resent = 0; resent < frames && omx_tx_first_lost(&ch->tx, &seq); resent++) {
 		omx_channel_resend(ch, seq, now, out);
 		if (ch->probing.count)
 			omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
 		else
 			omx_count(ch->ep->board, RETRANSMIT_SACK);
 	}
+	return resent;
+}
+
+void omx_channel_refused(struct omx_channel *ch)
+{
+	u64 now = omx_channel_now_us();
+
+	spin_lock_bh(&ch->lock);
+	if (!ch->dead && omx_tx_in_flight(&ch->tx)) {
+		omx_path_refused(ch, now);
+		omx_probing_lost(&ch->probing, now);
+		omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
+	}
+	spin_unlock_bh(&ch->lock);
 }
 
 /* ---- silence ---- */
@@ -91,11 +108,11 @@ static void channel_recovery_work(struct omx_channel *ch, struct sk_buff_head *o
 	u32 due;
 
 	lockdep_assert_held(&ch->lock);
-	if (!omx_tx_in_flight(&ch->tx))
+	if (!omx_channel_expects_acks(ch))
 		return;
 	omx_probing_review(&ch->probing, now);
 	omx_channel_find_lost(ch, now);
-	omx_channel_resend_lost(ch, now, out);
+	omx_channel_send_ready(ch, now, out);
 	due = omx_probing_due(&ch->probing, &ch->rtt, now);
 	if (!due) {
 		channel_probe(ch, now, out);

@@ -91,12 +91,21 @@ void omx_channel_send_resume(struct omx_channel *ch)
 
 /* ---- sending ---- */
 
-void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
+void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out)
 {
+	bool refused = false;
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(out)))
-		omx_packet_xmit(ch->ep->board, skb);
+		refused |= !omx_packet_xmit(ch->ep->board, skb);
+	if (unlikely(refused))
+		omx_channel_refused(ch);
+}
+
+void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	omx_channel_hand_over(ch, out);
+	omx_path_next(ch->path);
 }
 
 /* Done when the packet leaves: its number, and our latest ack. */
@@ -123,12 +132,21 @@ static void packet_send_clone(struct sk_buff *skb, struct sk_buff_head *out)
 	/* else: as if the network had lost it */
 }
 
-void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+/* Others wait for the window of the path, or soon will: only an ack makes room. */
+static void packet_request_ack(struct sk_buff *skb)
+{
+	struct omx_wire_sequence *sequence = omx_packet_body(skb);
+
+	sequence->flags |= OMX_SEQUENCE_ACK;
+}
+
+/* Sends up to `frames` of those that wait, as many as the peer's window admits. */
+static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ack, u64 now,
+			     struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 	u16 window;
 
-	lockdep_assert_held(&ch->lock);
 	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending))
 		return;
 	if (!omx_tx_in_flight(&ch->tx)) {
@@ -141,10 +159,12 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
 		packet_set_sequence(ch, skb, window);
+		if (unlikely(request_ack && (frames == 1 || skb_queue_empty(&ch->pending))))
+			packet_request_ack(skb);
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		omx_tx_sent(&ch->tx, now);
 		packet_send_clone(skb, out);
-	} while (omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
+	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
 }
 
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
@@ -155,8 +175,57 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	lockdep_assert_held(&ch->lock);
 	if (!skb)
 		return;
+	/* If its clone is still somewhere, this changes nothing that is being sent. */
+	if (!skb_cloned(skb) && omx_path_limits(ch->path))
+		packet_request_ack(skb);
 	omx_tx_sent_again(&ch->tx, seq, now);
 	packet_send_clone(skb, out);
+}
+
+/*
+ * Packets are lost, or the path may have no room for what waits.  A channel that gets no
+ * room has to find out whether the peer is alive all the same.
+ */
+static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+{
+	u32 wanted = hweight64(ch->tx.lost) +
+		     min(skb_queue_len(&ch->pending), omx_tx_room(&ch->tx));
+	bool waited = omx_channel_expects_acks(ch);
+	u32 frames = wanted, resent;
+	bool request_ack = false;
+
+	if (ch->path)
+		omx_path_settle(ch);
+	if (wanted && omx_path_limits(ch->path)) {
+		frames = omx_path_take(ch, wanted);
+		request_ack = omx_path_is_crowded(ch->path);
+	}
+	if (!waited && frames < wanted) {
+		omx_channel_wake_up(ch);
+		omx_channel_expect_acks(ch, now);
+	}
+	resent = omx_channel_resend_lost(ch, frames, now, out);
+	if (frames > resent)
+		channel_send_new(ch, frames - resent, request_ack, now, out);
+	if (ch->path)
+		omx_path_settle(ch);
+}
+
+void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	if (likely(!ch->tx.lost && !ch->on_path && !omx_path_limits(ch->path)))
+		channel_send_new(ch, OMX_WINDOW, false, now, out);
+	else
+		channel_send_limited(ch, now, out);
+}
+
+void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	ch->has_turn = true;
+	omx_channel_send_ready(ch, omx_channel_now_us(), out);
+	ch->has_turn = false;
 }
 
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,

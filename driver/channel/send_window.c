@@ -54,11 +54,13 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	}
 	now = omx_channel_now_us();
 	if (newly > 0)
-		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, now);
+		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly > 0) {
 		channel_release_acked(ch, first, newly, freed);
 		omx_probing_start(&ch->probing, now);
+		if (unlikely(omx_path_limits(ch->path)))
+			omx_path_acked(ch, newly, now);
 	}
 	/* The peer has dropped what arrived while its window was closed. */
 	if (unlikely(opened || (was_closed && !ch->tx.closed)))
@@ -77,6 +79,17 @@ static u8 ack_probe_number(const struct omx_channel *ch, const struct omx_wire_a
 	return (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
 }
 
+/* Acks may overtake each other. */
+static void channel_receive_marked(struct omx_channel *ch, u16 marked, u64 now)
+{
+	s16 newly = marked - ch->marked_there;
+
+	if (newly <= 0)
+		return;
+	ch->marked_there = marked;
+	omx_path_marked(ch, newly, now);
+}
+
 u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack *ack)
 {
 	u64 newly, now = omx_channel_now_us();
@@ -86,9 +99,12 @@ u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack
 	if (be16_to_cpu(ack->flow) == ch->tx.flow) {
 		newly = omx_tx_sacked(&ch->tx, be32_to_cpu(ack->ack), be64_to_cpu(ack->sack));
 		if (newly)
-			omx_rack_sacked(&ch->rack, &ch->tx, &ch->rtt, newly, now);
+			omx_rack_sacked(&ch->rack, &ch->tx, &ch->rtt, newly,
+					!(ack->flags & OMX_ACK_NUMBER), now);
 		if (ack->flags & OMX_ACK_DUPLICATE)
 			omx_rack_duplicate(&ch->rack, &ch->rtt, now);
+		if (unlikely(be16_to_cpu(ack->marked) != ch->marked_there))
+			channel_receive_marked(ch, be16_to_cpu(ack->marked), now);
 	}
 	if (omx_probing_answered(&ch->probing, ack_probe_number(ch, ack), &sent))
 		omx_rack_probed(&ch->rack, &ch->tx, &ch->rtt, sent, now);
@@ -100,9 +116,6 @@ void omx_channel_go_on(struct omx_channel *ch, u64 now, struct sk_buff_head *out
 	lockdep_assert_held(&ch->lock);
 	if (unlikely(ch->rack.look))
 		omx_channel_find_lost(ch, now);
-	if (unlikely(ch->tx.lost))
-		omx_channel_resend_lost(ch, now, out);
-	if (!skb_queue_empty(&ch->pending))
-		omx_channel_send_ready(ch, now, out);
+	omx_channel_send_ready(ch, now, out);
 	omx_channel_send_resume(ch);
 }

@@ -23,6 +23,23 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->closed = false;
 }
 
+u32 omx_tx_room(const struct omx_tx_state *tx)
+{
+	u32 in_flight = omx_tx_in_flight(tx);
+	s32 admitted = tx->limit + 1 - tx->next;
+
+	if (admitted <= 0)
+		return !in_flight;
+	return min_t(u32, admitted, OMX_WINDOW - in_flight);
+}
+
+u32 omx_tx_pipe(const struct omx_tx_state *tx)
+{
+	if (tx->closed)
+		return 0;
+	return omx_tx_in_flight(tx) - hweight64(tx->sacked) - hweight64(tx->lost);
+}
+
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened)
 {

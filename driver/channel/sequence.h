@@ -73,6 +73,11 @@ static inline bool omx_tx_may_send(const struct omx_tx_state *tx)
 	return in_flight < OMX_WINDOW && (s32)(tx->limit - tx->next) >= 0;
 }
 
+/* New packets that may leave now. */
+u32 omx_tx_room(const struct omx_tx_state *tx);
+/* Packets that are on their way as far as we know: neither arrived, nor lost, nor refused. */
+u32 omx_tx_pipe(const struct omx_tx_state *tx);
+
 /*
  * Takes an ack in.  What a window once admitted stays admitted: a receiver
  * that closes it throws away what comes and says so by acking no further.

@@ -99,7 +99,7 @@ static void channel_review_doubt(struct omx_channel *ch)
 
 u8 omx_channel_peer_is_lost(const struct omx_channel *ch)
 {
-	if ((omx_tx_in_flight(&ch->tx) || omx_channel_is_waiting(ch)) &&
+	if ((omx_channel_expects_acks(ch) || omx_channel_is_waiting(ch)) &&
 	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
 		return OMX_STATUS_UNREACHABLE;
 	/* Even if it responds to probes: programs wait for what is behind that put. */

@@ -192,6 +192,7 @@ struct omx_board *omx_board_alloc(struct net_device *dev, u32 index,
 	omx_spin_lock_init(&board->endpoints_lock, OMX_LOCK_ENDPOINTS);
 	omx_spin_lock_init(&board->pulls.lock, OMX_LOCK_SCHEDULE);
 	INIT_LIST_HEAD(&board->pulls.waiting);
+	omx_paths_init(&board->paths);
 	board->index = index;
 	board->boot = get_random_u32();
 	board->automatic = automatic;

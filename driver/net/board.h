@@ -19,6 +19,7 @@
 #include <linux/rcupdate.h>
 #include <net/net_namespace.h>
 
+#include "channel/path.h"
 #include "net/peer.h"
 #include "observe/counters.h"
 #include "omx_abi.h"
@@ -66,6 +67,7 @@ struct omx_board {
 
 	struct omx_peer_table peers;
 	struct omx_pull_scheduler pulls;
+	struct omx_path_table paths;
 };
 
 /* The boards of a network namespace. */

@@ -34,9 +34,10 @@ static bool frame_queue_xmit(struct sk_buff *skb)
 	return !net_xmit_eval(error);
 }
 
-void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
+bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 {
 	const u8 type = omx_packet_head(skb)->type;
+	bool accepted = true;
 
 	rcu_read_lock();
 	/*
@@ -47,13 +48,16 @@ void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 		rcu_read_unlock();
 		omx_count(board, DROP_BOARD_DOWN);
 		kfree_skb(skb);
-		return;
+		return true;
 	}
 	omx_count_type(board, TX, type);
 	skb->dev = board->dev;
 	if (ether_addr_equal(eth_hdr(skb)->h_dest, board->dev->dev_addr))
 		frame_loop_back(skb);
-	else if (!frame_queue_xmit(skb))
+	else if (!frame_queue_xmit(skb)) {
 		omx_count(board, TX_FAILED);
+		accepted = false;
+	}
 	rcu_read_unlock();
+	return accepted;
 }

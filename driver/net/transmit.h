@@ -10,8 +10,9 @@ struct sk_buff;
 
 /*
  * Sends a frame and consumes it.  A frame whose destination is the board itself
- * is received on this host.  Any context; no lock of a channel or pull held.
+ * is received on this host.  Any context; no lock of a channel or pull held.  False:
+ * the queue of the device is full.
  */
-void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
+bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
 
 #endif

@@ -54,6 +54,8 @@
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
 	X(LOSS_PROBE,		"probe for lost packets") \
+	X(PATH_SLOWED,		"congestion window of a peer reduced") \
+	X(PATH_WAITED,		"packet waited for the congestion window") \
 	X(PULL_TIMEOUT,		"pull timer requested again") \
 	X(PULL_GAP,		"pull requested a gap again") \
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \

@@ -8,6 +8,7 @@
 
 #include "channel/sequence.c"
 #include "channel/rack.c"
+#include "channel/congestion.c"
 
 #define WIRE_US		100		/* one way */
 #define DELAYED_ACK_US	4000		/* a tick */
@@ -22,6 +23,7 @@ struct event {
 	u64 sack;
 	u8 number;			/* of the probe, or of the one that is answered */
 	bool duplicate;
+	bool ack_now;			/* the sender's window is used up */
 	u16 window;
 };
 
@@ -38,6 +40,8 @@ struct simulation {
 	struct omx_rtt rtt;
 	struct omx_rack rack;
 	struct omx_probing probing;
+	struct omx_congestion path;
+	u32 burst, largest_burst;	/* packets sent for one ack */
 	u32 look_at;			/* the timer */
 
 	struct omx_rx_state rx;
@@ -93,38 +97,59 @@ static void look_after(struct simulation *s, u32 us)
 		s->look_at = s->now + us;
 }
 
-static void send_packet(struct simulation *s, u32 seq)
+static void send_packet(struct simulation *s, u32 seq, bool ack_now)
 {
 	s->sent++;
-	put_on_wire(s, (struct event){ .kind = PACKET, .seq = seq });
+	s->burst++;
+	s->largest_burst = max(s->largest_burst, s->burst);
+	put_on_wire(s, (struct event){ .kind = PACKET, .seq = seq, .ack_now = ack_now });
 }
 
+static void send_new(struct simulation *s, bool ack_now)
+{
+	if (!omx_tx_in_flight(&s->tx)) {
+		omx_probing_start(&s->probing, s->now);
+		omx_rack_start(&s->rack);
+		look_after(s, omx_probing_due(&s->probing, &s->rtt, s->now));
+	}
+	send_packet(s, s->tx.next, ack_now);
+	omx_tx_sent(&s->tx, s->now);
+	s->to_send--;
+}
+
+/* Lost packets first. */
 static void send_ready(struct simulation *s)
 {
-	while (s->to_send && omx_tx_may_send(&s->tx)) {
-		if (!omx_tx_in_flight(&s->tx)) {
-			omx_probing_start(&s->probing, s->now);
-			omx_rack_start(&s->rack);
-			look_after(s, omx_probing_due(&s->probing, &s->rtt, s->now));
+	u32 room = s->path.window, pipe = omx_tx_pipe(&s->tx), seq;
+
+	for (room = max(room, pipe) - pipe; s->tx.lost || (s->to_send && omx_tx_may_send(&s->tx));
+	     room--) {
+		if (!room) {
+			omx_congestion_limited(&s->path, s->now);
+			return;
 		}
-		send_packet(s, s->tx.next);
-		omx_tx_sent(&s->tx, s->now);
-		s->to_send--;
+		if (omx_tx_first_lost(&s->tx, &seq)) {
+			omx_tx_sent_again(&s->tx, seq, s->now);
+			send_packet(s, seq, room == 1);
+		} else {
+			send_new(s, room == 1);
+		}
 	}
 }
 
 static void find_lost(struct simulation *s)
 {
-	u32 again, seq;
+	u32 again;
 
-	if (omx_rack_find_lost(&s->rack, &s->tx, &s->rtt, s->now, &again))
+	if (omx_rack_find_lost(&s->rack, &s->tx, &s->rtt, s->now, &again)) {
 		omx_probing_lost(&s->probing, s->now);
+		if (s->probing.count > 1)
+			omx_congestion_silent(&s->path, OMX_WINDOW, s->rack.lost_sent, s->now);
+		else
+			omx_congestion_lost(&s->path, OMX_WINDOW, s->rack.lost_sent, s->now);
+	}
 	if (again)
 		look_after(s, again);
-	while (omx_tx_first_lost(&s->tx, &seq)) {
-		omx_tx_sent_again(&s->tx, seq, s->now);
-		send_packet(s, seq);
-	}
 }
 
 static void take_ack(struct simulation *s, const struct event *event)
@@ -134,8 +159,10 @@ static void take_ack(struct simulation *s, const struct event *event)
 	u64 sacked;
 	u32 sent;
 
+	s->burst = 0;
 	if (newly > 0) {
-		omx_rack_acked(&s->rack, &s->tx, &s->rtt, event->seq, s->now);
+		omx_rack_acked(&s->rack, &s->tx, &s->rtt, event->seq, !s->probing.count, s->now);
+		omx_congestion_acked(&s->path, newly, s->rtt.srtt, s->rtt.min, s->now);
 		omx_probing_start(&s->probing, s->now);
 	}
 	assert_true(omx_tx_acked(&s->tx, 1, event->seq, event->window, &opened) >= 0);
@@ -143,7 +170,7 @@ static void take_ack(struct simulation *s, const struct event *event)
 		omx_rack_find_refused(&s->tx, &s->rtt, s->now);
 	sacked = omx_tx_sacked(&s->tx, event->seq, event->sack);
 	if (sacked)
-		omx_rack_sacked(&s->rack, &s->tx, &s->rtt, sacked, s->now);
+		omx_rack_sacked(&s->rack, &s->tx, &s->rtt, sacked, !event->number, s->now);
 	if (event->duplicate)
 		omx_rack_duplicate(&s->rack, &s->rtt, s->now);
 	if (omx_probing_answered(&s->probing, event->number, &sent))
@@ -160,7 +187,9 @@ static void look(struct simulation *s)
 	if (!omx_tx_in_flight(&s->tx))
 		return;
 	omx_probing_review(&s->probing, s->now);
+	s->burst = 0;
 	find_lost(s);
+	send_ready(s);
 	due = omx_probing_due(&s->probing, &s->rtt, s->now);
 	if (!due) {
 		s->probes++;
@@ -183,9 +212,9 @@ static void send_ack(struct simulation *s, u8 number)
 	s->duplicate = false;
 }
 
-static void take_packet(struct simulation *s, u32 seq)
+static void take_packet(struct simulation *s, const struct event *event)
 {
-	enum omx_rx_verdict verdict = omx_rx_judge(&s->rx, 1, seq);
+	enum omx_rx_verdict verdict = omx_rx_judge(&s->rx, 1, event->seq);
 
 	s->arrived++;
 	if (s->refuses) {
@@ -194,7 +223,7 @@ static void take_packet(struct simulation *s, u32 seq)
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
-		if (s->rx.ahead)
+		if (s->rx.ahead || event->ack_now)
 			s->ack_at = s->now;
 		while (omx_rx_advance(&s->rx))
 			;
@@ -202,7 +231,7 @@ static void take_packet(struct simulation *s, u32 seq)
 			s->ack_at = s->now + DELAYED_ACK_US;
 		break;
 	case OMX_RX_AHEAD:
-		omx_rx_keep(&s->rx, seq);
+		omx_rx_keep(&s->rx, event->seq);
 		send_ack(s, 0);
 		break;
 	default:
@@ -224,6 +253,8 @@ static void start(struct simulation *s, u32 packets)
 	omx_tx_start(&s->tx, 1);
 	omx_rx_start(&s->rx, 1);
 	omx_rtt_sample(&s->rtt, 2 * WIRE_US, s->now);
+	omx_congestion_start(&s->path);
+	s->path.window = OMX_WINDOW;
 	s->to_send = packets;
 }
 
@@ -244,7 +275,7 @@ static void step(struct simulation *s)
 	} else {
 		event = take_from_wire(s, i);
 		if (event.kind == PACKET)
-			take_packet(s, event.seq);
+			take_packet(s, &event);
 		else if (event.kind == PROBE)
 			send_ack(s, event.number);
 		else
@@ -268,10 +299,13 @@ static u32 run_from(struct simulation *s, u32 from, u32 limit)
 
 /* ---- outages ---- */
 
-/* The next probe after an outage is an eighth of it away, half a second at most. */
+/*
+ * The next probe after an outage is an eighth of it away, half a second at most.  Then the
+ * packets go, in batches of 1, 2, 4 ... 32, 33.
+ */
 static u32 recovery_limit(u32 outage)
 {
-	return min(outage / 8 + OMX_PROBE_CALM_US, (u32)OMX_PROBE_MAX_US) + 10 * WIRE_US;
+	return min(outage / 8 + OMX_PROBE_CALM_US, (u32)OMX_PROBE_MAX_US) + 18 * WIRE_US;
 }
 
 /* The packets are lost, and nothing is sent but probes until one is answered. */
@@ -321,6 +355,26 @@ static void outage__costs_little(void **state)
 	assert_in_range(s.probes, 110, 180);
 }
 
+/* After an outage the network may be able to take less than before: slow start. */
+static void outage__batches_double(void **state)
+{
+	static struct simulation s;
+	u32 expected, acked;
+
+	(void)state;
+	start(&s, OMX_WINDOW);
+	s.down_until = 100000;
+	send_ready(&s);
+	while (!s.tx.acked)
+		step(&s);
+	for (expected = 2; expected < OMX_WINDOW / 2; expected *= 2) {
+		assert_int_equal(s.burst, expected);
+		for (acked = s.tx.acked; s.tx.acked < acked + expected;)
+			step(&s);
+	}
+	run_from(&s, s.now, SECOND);
+}
+
 /* ---- loss ---- */
 
 /* Half of all frames are lost for 40 s: once they are not, the end is near. */
@@ -339,7 +393,7 @@ static void loss__of_half_of_the_frames(void **state)
 		while (s.now < s.lossy_until)
 			step(&s);
 		s.to_send = 0;
-		us = run_from(&s, s.lossy_until, SECOND);
+		us = run_from(&s, s.lossy_until, SECOND / 10);
 		longest = max(us, longest);
 		assert_true(s.twice * 20 <= s.sent);
 	}
@@ -363,6 +417,8 @@ static void loss__wastes_little(void **state)
 		print_message("%u %% loss: %u packets, %u sent, %u twice, %u probes, %u us\n",
 			      losses[i], s.tx.acked, s.sent, s.twice, s.probes, s.now);
 		assert_true(s.twice * 200 <= s.sent);
+		/* An ack that a probe has caused must not prolong the time to the next probe. */
+		assert_true(s.now < 20 * SECOND);
 	}
 }
 
@@ -506,6 +562,7 @@ int main(void)
 		cmocka_unit_test(outage__of_any_length),
 		cmocka_unit_test(outage__of_700_ms),
 		cmocka_unit_test(outage__costs_little),
+		cmocka_unit_test(outage__batches_double),
 		cmocka_unit_test(loss__of_half_of_the_frames),
 		cmocka_unit_test(loss__wastes_little),
 		cmocka_unit_test(loss__of_the_tail),
