@@ -20,6 +20,7 @@
 #include <net/net_namespace.h>
 
 #include "channel/path.h"
+#include "incoming/incoming.h"
 #include "net/peer.h"
 #include "observe/counters.h"
 #include "omx_abi.h"
@@ -33,8 +34,8 @@ struct omx_endpoint;
 struct omx_pull_scheduler {
 	spinlock_t lock;
 	struct list_head waiting;	/* pulls that want to request more */
-	unsigned long waiting_since;	/* jiffies: the first of them */
-	atomic_t outstanding;		/* bytes requested that have not arrived */
+	atomic_t requested;		/* bytes so far, without those that were given up */
+	atomic_t outstanding;		/* those of them that have not arrived */
 };
 
 struct omx_board {
@@ -68,6 +69,7 @@ struct omx_board {
 	struct omx_peer_table peers;
 	struct omx_pull_scheduler pulls;
 	struct omx_path_table paths;
+	struct omx_incoming incoming;
 };
 
 /* The boards of a network namespace. */

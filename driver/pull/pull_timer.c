@@ -57,7 +57,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	lockdep_assert_held(&pull->lock);
 	omx_count(pull->ep->board, PULL_RESTARTED);
-	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
 	pull->yielded = 0;
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
@@ -83,6 +83,9 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 			omx_count(pull->ep->board, FAULT_TIMEOUT);
 		omx_pull_request_again(pull, &request, out);
 	}
+	/* Once: a sender that is silent for longer says nothing of the network. */
+	if (i && !pull->backoff)
+		omx_pull_note_loss(pull);
 	if (i && pull->backoff < BACKOFF_MAX)
 		pull->backoff++;
 }

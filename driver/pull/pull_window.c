@@ -58,10 +58,6 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 	u64 frames_behind = message_frames(window->length, window->frame_length) -
 			    window->next_block * OMX_BLOCK_FRAMES;
 
-	if (!window->outstanding) {
-		window->measured_at = now;
-		window->measured_frames = 0;
-	}
 	block->frames = min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
 	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
 	block->again = false;
@@ -135,7 +131,6 @@ void omx_pull_window_received(struct omx_pull_window *window, u64 offset, u64 nu
 		window_release_blocks(block);
 	window->outstanding -= frames;
 	window->frames_left -= frames;
-	window->measured_frames += frames;
 	while (window->first_block < window->next_block &&
 	       !block_at(window, window->first_block)->missing)
 		window->first_block++;
@@ -223,17 +218,4 @@ void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u3
 {
 	block_at(window, block)->again = true;
 	request_for(window, block, now, request);
-}
-
-void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
-{
-	u32 elapsed = now - window->measured_at;
-	u64 frames;
-
-	if (!rtt_min || !elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
-		return;
-	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
-	window->limit = clamp_t(u64, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
-	window->measured_at = now;
-	window->measured_frames = 0;
 }

@@ -13,6 +13,7 @@
 #define OMX_PULL_WINDOW_H
 
 #include <linux/bitops.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "omx_wire.h"
@@ -45,8 +46,6 @@ struct omx_pull_window {
 	u32 frame_length;
 	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
-	u32 measured_at;	/* the delivery rate: since then ... */
-	u32 measured_frames;	/* ... that many frames */
 	struct omx_pull_block block[OMX_PULL_BLOCKS];
 };
 
@@ -85,6 +84,14 @@ static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
 	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
 
 	return !b->again && hweight32(b->missing) == b->frames;
+}
+
+/* Has the block arrived without being requested again: a sample of the rate? */
+static inline bool omx_pull_window_is_timed(const struct omx_pull_window *window, u64 block)
+{
+	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
+
+	return !b->missing && !b->again;
 }
 
 static inline bool omx_pull_window_is_held(const struct omx_pull_window *window, u64 block)
@@ -135,7 +142,10 @@ void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
 /* Requests the missing frames of a block, whenever they were requested last. */
 void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
 				   struct omx_pull_request *request);
-/* Sizes the window: twice what arrives in the shortest round-trip time. */
-void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min);
+/* How many frames may be on their way, as far as OMX_PULL_FRAMES_MIN and _MAX allow it. */
+static inline void omx_pull_window_set_limit(struct omx_pull_window *window, u32 frames)
+{
+	window->limit = clamp_t(u32, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
+}
 
 #endif

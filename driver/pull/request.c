@@ -44,10 +44,17 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 {
 	bool was_idle = !pull->window.outstanding;
 	struct omx_pull_request request;
+	u32 frames;
 
 	lockdep_assert_held(&pull->lock);
-	while (omx_pull_window_wants(&pull->window) && omx_pull_next_block_has_pages(pull) &&
-	       omx_pull_schedule_may_request(pull, pull_next_frames(pull))) {
+	omx_pull_window_set_limit(&pull->window,
+				  READ_ONCE(pull->ep->board->incoming.estimate.path) /
+				  pull->window.frame_length);
+	while (omx_pull_window_wants(&pull->window) && omx_pull_next_block_has_pages(pull)) {
+		frames = pull_next_frames(pull);
+		if (!omx_pull_schedule_may_request(pull, frames))
+			break;
+		omx_pull_mark_request(pull, frames);
 		omx_pull_window_request(&pull->window, now, &request);
 		pull_add_request(pull, &request, out);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose turn it is among the pulls of a board.  A board has a bounded number of
- * bytes on their way to it, over all its pulls, so that senders cannot overrun
- * a switch port together (incast).  A pull that finds no room queues behind the
- * others.  Called when a pull requests frames (pull->lock held), and when frames
+ * Whose turn it is among the pulls of a board.  A board has a limited number of
+ * bytes on their way to it, over all its pulls (incoming/incoming.h), so that senders
+ * cannot overrun a switch port together (incast).  A pull that finds no room queues
+ * behind the others.  Called when a pull requests frames (pull->lock held), and when frames
  * have arrived or a pull has ended: in softirq, and in process context with BH on
  * or off.
  */
@@ -14,73 +14,59 @@
 #include "net/board.h"
 #include "pull/private.h"
 
-/*
- * Bytes on their way to one board, over all its pulls: a millisecond of
- * 10 Gb/s, four blocks of jumbo frames.
- */
-#define BOARD_BYTES_MAX		(1200 * 1024)
-
 void omx_pull_schedule_yield(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
-	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
 	pull->yielded = pull->window.outstanding;
 }
 
-/* A pull that has waited for so long (jiffies) goes before all others. */
-#define WAIT_MAX		(HZ / 100 ?: 1)
-
-/* One block may always be on its way, however large its frames are. */
-static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes)
+/* If no more than `most` is outstanding. */
+static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 {
-	int limit = max_t(int, bytes, BOARD_BYTES_MAX);
 	int outstanding = atomic_read(&pulls->outstanding);
 
 	do {
-		if (outstanding + bytes > limit)
+		if (outstanding > most)
 			return false;
 	} while (!atomic_try_cmpxchg(&pulls->outstanding, &outstanding, outstanding + bytes));
+	atomic_add(bytes, &pulls->requested);
 	return true;
 }
 
-/* From here on the pulls that wait have their turn, one after the other. */
-static bool schedule_is_low(const struct omx_pull_scheduler *pulls)
+/*
+ * From here on the pulls that wait have their turn, one after the other, however large
+ * their frames are.
+ */
+static int schedule_low(const struct omx_board *board)
 {
-	return atomic_read(&pulls->outstanding) <= BOARD_BYTES_MAX / 2;
+	return omx_estimate_low(&board->incoming.estimate);
 }
 
-/*
- * Pulls that run request more before the board is low, so they could go on for
- * ever without a pull that waits.  Both are hints: a tick does not matter.
- */
-static bool schedule_is_overdue(const struct omx_pull_scheduler *pulls)
+/* One block may always be on its way, however large its frames are. */
+static int schedule_most(const struct omx_pull *pull, u32 bytes)
 {
-	return !list_empty_careful(&pulls->waiting) &&
-	       time_after(jiffies, READ_ONCE(pulls->waiting_since) + WAIT_MAX);
+	const struct omx_board *board = pull->ep->board;
+	u32 limit = omx_incoming_pull_limit(&board->incoming);
+
+	if (pull->has_turn)
+		return schedule_low(board);
+	return limit > bytes ? limit - bytes : 0;
 }
 
 /* ---- the queue ---- */
 
-static struct omx_pull *schedule_first(struct omx_pull_scheduler *pulls)
+/* True: no other pull waits before this one. */
+static bool schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
 {
-	struct omx_pull *pull;
+	bool is_first;
 
-	lockdep_assert_held(&pulls->lock);
-	pull = list_first_entry_or_null(&pulls->waiting, struct omx_pull, in_schedule);
-	if (pull)
-		WRITE_ONCE(pulls->waiting_since, pull->queued);
-	return pull;
-}
-
-static void schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
-{
 	spin_lock_bh(&pulls->lock);
-	if (list_empty(&pull->in_schedule)) {
-		pull->queued = jiffies;
+	if (list_empty(&pull->in_schedule))
 		list_add_tail(&pull->in_schedule, &pulls->waiting);
-		schedule_first(pulls);
-	}
+	is_first = pulls->waiting.next == &pull->in_schedule;
 	spin_unlock_bh(&pulls->lock);
+	return is_first;
 }
 
 void omx_pull_schedule_dequeue(struct omx_pull *pull)
@@ -89,7 +75,6 @@ void omx_pull_schedule_dequeue(struct omx_pull *pull)
 
 	spin_lock_bh(&pulls->lock);
 	list_del_init(&pull->in_schedule);
-	schedule_first(pulls);
 	spin_unlock_bh(&pulls->lock);
 }
 
@@ -98,11 +83,9 @@ static struct omx_pull *schedule_pop(struct omx_pull_scheduler *pulls)
 	struct omx_pull *pull;
 
 	spin_lock_bh(&pulls->lock);
-	pull = schedule_first(pulls);
-	if (pull) {
+	pull = list_first_entry_or_null(&pulls->waiting, struct omx_pull, in_schedule);
+	if (pull)
 		list_del_init(&pull->in_schedule);
-		schedule_first(pulls);
-	}
 	spin_unlock_bh(&pulls->lock);
 	return pull;
 }
@@ -110,30 +93,39 @@ static struct omx_pull *schedule_pop(struct omx_pull_scheduler *pulls)
 /* ---- turns ---- */
 
 /*
+ * A pull that runs may go on only if none waits; otherwise a few could keep the board
+ * to themselves, each with the bytes that it has just received.
+ *
  * Nothing but a return of bytes gives a waiting pull its turn.  The last bytes may
- * return between the first attempt and the queuing, so there is a second one.
+ * return between the first attempt and the queuing, so the first pull in the queue
+ * makes a second one.  One behind it need not: either the first one succeeds and
+ * its bytes will return, or more than the low mark is still on its way.
  */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 {
-	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
+	struct omx_board *board = pull->ep->board;
 	u32 bytes = frames * pull->window.frame_length;
+	bool is_first;
 
 	lockdep_assert_held(&pull->lock);
-	if ((pull->has_turn || !schedule_is_overdue(pulls)) && schedule_take(pulls, bytes)) {
+	if (!pull->has_turn && !list_empty_careful(&pull->in_schedule))
+		return false;		/* it waits already */
+	if ((pull->has_turn || list_empty_careful(&board->pulls.waiting)) &&
+	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
 		return true;
 	}
-	schedule_enqueue(pulls, pull);
+	is_first = schedule_enqueue(&board->pulls, pull);
 	/*
 	 * Either this sees the bytes that omx_pull_schedule_return() returned, or the
 	 * omx_pull_schedule_next() behind it sees the pull in the queue.
 	 */
 	smp_mb();
-	if (schedule_is_low(pulls) && schedule_take(pulls, bytes)) {
+	if (is_first && schedule_take(&board->pulls, bytes, schedule_low(board))) {
 		omx_pull_schedule_dequeue(pull);
 		return true;
 	}
-	omx_count(pull->ep->board, PULL_WAITED);
+	omx_count(board, PULL_WAITED);
 	return false;
 }
 
@@ -167,9 +159,12 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 	return more;
 }
 
-void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls)
+void omx_pull_schedule_waiting(struct omx_board *board)
 {
-	while (!list_empty_careful(&pulls->waiting) && schedule_is_low(pulls) &&
+	struct omx_pull_scheduler *pulls = &board->pulls;
+
+	while (!list_empty_careful(&pulls->waiting) &&
+	       atomic_read(&pulls->outstanding) <= schedule_low(board) &&
 	       schedule_one(pulls))
 		;
 }

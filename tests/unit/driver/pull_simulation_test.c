@@ -91,7 +91,7 @@ struct pull {
 	struct block *block;
 	u64 next_block;		/* never asked for yet */
 	u64 outstanding, left;
-	u32 rtt, rtt_min;
+	u32 rtt;
 	u32 backoff;
 	u64 heard;		/* silence counts from here */
 	u64 timer;		/* when it runs */
@@ -296,8 +296,6 @@ static void notice_gap(struct pull *pull, u64 block)
 static void note_rtt(struct pull *pull, u32 rtt)
 {
 	pull->rtt = pull->rtt ? pull->rtt + ((s32)(rtt - pull->rtt)) / 8 : rtt;
-	if (!pull->rtt_min || rtt < pull->rtt_min)
-		pull->rtt_min = rtt;
 }
 
 static void take(struct pull *pull, u64 frame, u64 block)
@@ -319,7 +317,8 @@ static void take(struct pull *pull, u64 frame, u64 block)
 	pull->left--;
 	pull->backoff = 0;
 	check(pull);
-	omx_pull_window_adapt(&pull->window, pull->now, pull->rtt_min);
+	if (random_percent(10))
+		omx_pull_window_set_limit(&pull->window, random_below(600));
 	check(pull);
 	ask(pull);
 	notice_gap(pull, block);
