@@ -21,6 +21,7 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->lost = 0;
 	tx->resent = 0;
 	tx->closed = false;
+	tx->waits = false;
 }
 
 u32 omx_tx_room(const struct omx_tx_state *tx)
@@ -29,7 +30,7 @@ u32 omx_tx_room(const struct omx_tx_state *tx)
 	s32 admitted = tx->limit + 1 - tx->next;
 
 	if (admitted <= 0)
-		return !in_flight;
+		return !in_flight && !tx->waits;
 	return min_t(u32, admitted, OMX_WINDOW - in_flight);
 }
 
@@ -40,11 +41,27 @@ u32 omx_tx_pipe(const struct omx_tx_state *tx)
 	return omx_tx_in_flight(tx) - hweight64(tx->sacked) - hweight64(tx->lost);
 }
 
+/* Up to this packet the old limit holds, whatever the receiver says now. */
+static u32 tx_admitted(const struct omx_tx_state *tx)
+{
+	return (s32)(tx->limit - (tx->next - 1)) < 0 ? tx->limit : tx->next - 1;
+}
+
+static void tx_set_limit(struct omx_tx_state *tx, u32 limit, bool *opened)
+{
+	u32 admitted = tx_admitted(tx);
+
+	if ((s32)(limit - admitted) < 0)
+		limit = admitted;
+	*opened = (s32)(limit - tx->limit) > 0 && (s32)(tx->next - 1 - tx->limit) > 0;
+	tx->limit = limit;
+}
+
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened)
 {
 	s32 newly = ack - tx->acked;
-	u32 limit = ack + min_t(u32, window, OMX_WINDOW);
+	bool waits = window == OMX_WINDOW_WAIT;
 
 	*opened = false;
 	if (!omx_tx_has_sent(tx, flow, ack))
@@ -56,10 +73,8 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	tx->lost = newly < 64 ? tx->lost >> newly : 0;
 	tx->resent = newly < 64 ? tx->resent >> newly : 0;
 	tx->closed = !window;
-	if ((s32)(limit - tx->limit) > 0) {
-		*opened = (s32)(tx->next - 1 - tx->limit) > 0;
-		tx->limit = limit;
-	}
+	tx->waits = waits;
+	tx_set_limit(tx, waits ? ack : ack + min_t(u32, window, OMX_WINDOW), opened);
 	return newly;
 }
 

@@ -22,6 +22,7 @@ struct omx_tx_state {
 	u64 lost;		/* bit i: acked + 1 + i is lost and not sent again yet */
 	u64 resent;		/* bit i: acked + 1 + i was sent more than once */
 	bool closed;		/* the receiver's window: it refuses what is in flight */
+	bool waits;		/* the receiver has a queue, and opens the window by itself */
 	u32 sent[OMX_WINDOW];	/* us, by seq: when it was sent, the last time */
 };
 
@@ -63,14 +64,29 @@ static inline bool omx_tx_has_sent(const struct omx_tx_state *tx, u16 flow, u32 
 }
 
 void omx_tx_start(struct omx_tx_state *tx, u16 flow);
-/* One packet may always be under way: it probes a closed window. */
+/*
+ * One packet may always be under way, because it probes a closed window, unless the
+ * sender has been told to wait.
+ */
 static inline bool omx_tx_may_send(const struct omx_tx_state *tx)
 {
+	bool is_admitted = (s32)(tx->limit - tx->next) >= 0;
 	u32 in_flight = omx_tx_in_flight(tx);
 
 	if (!in_flight)
-		return true;
-	return in_flight < OMX_WINDOW && (s32)(tx->limit - tx->next) >= 0;
+		return is_admitted || !tx->waits;
+	return in_flight < OMX_WINDOW && is_admitted;
+}
+
+/* A window of 0 with the promise that an ack will open it (OMX_ACK_WAIT). */
+#define OMX_WINDOW_WAIT	0xffff
+
+/* The window in a packet, as the functions below expect it. */
+static inline u16 omx_window_of(u16 window, bool wait)
+{
+	if (!window && wait)
+		return OMX_WINDOW_WAIT;
+	return window < OMX_WINDOW ? window : OMX_WINDOW;
 }
 
 /* New packets that may leave now. */
@@ -79,11 +95,11 @@ u32 omx_tx_room(const struct omx_tx_state *tx);
 u32 omx_tx_pipe(const struct omx_tx_state *tx);
 
 /*
- * Takes an ack in.  What a window once admitted stays admitted: a receiver
- * that closes it throws away what comes and says so by acking no further.
- * Returns how many packets it newly covers, or -1 if it speaks of another flow
- * or of packets that were never sent.  *opened is set if it lets packets pass
- * that were refused before.
+ * Takes an ack in.  Packets that have left under a window stay admitted: a receiver
+ * that closes it throws away what comes and says so by acking no further.  For
+ * those that have not left, the newest window counts.  Returns how many packets it
+ * newly covers, or -1 if it speaks of another flow or of packets that were never sent.
+ * *opened is set if it lets packets pass that were refused before.
  */
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened);

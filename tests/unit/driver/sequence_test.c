@@ -17,6 +17,7 @@ struct sender {
 	struct omx_tx_state tx;
 	u32 base;
 	u32 next, acked, limit;
+	bool waits;
 	bool sacked[PACKETS_MAX + 1];
 };
 
@@ -73,7 +74,8 @@ static void check_sender(const struct sender *s)
 
 	assert_int_equal(omx_tx_in_flight(&s->tx), in_flight);
 	assert_int_equal(omx_tx_may_send(&s->tx),
-			 !in_flight || (in_flight < 64 && s->next <= s->limit));
+			 in_flight ? in_flight < 64 && s->next <= s->limit :
+				     s->next <= s->limit || !s->waits);
 	assert_int_equal(omx_tx_highest(&s->tx), s->base + highest_sacked(s));
 	for (i = first; i < s->next + 3; i++)
 		if (omx_tx_is_missing(&s->tx, s->base + i) != model_is_missing(s, i))
@@ -97,7 +99,8 @@ static void check_receiver(const struct receiver *r)
 /* Takes an ack in; both must come to the same opinion of it. */
 static void take_ack(struct sender *s, u32 ack, u16 window, u64 sack)
 {
-	u32 limit = ack + (window < 64 ? window : 64);
+	u32 limit = ack + (window == OMX_WINDOW_WAIT ? 0 : window < 64 ? window : 64);
+	u32 admitted = s->limit < s->next - 1 ? s->limit : s->next - 1;
 	bool opened, opens;
 	int newly, i;
 
@@ -109,8 +112,8 @@ static void take_ack(struct sender *s, u32 ack, u16 window, u64 sack)
 		opens = limit > s->limit && s->next - 1 > s->limit;
 		assert_int_equal(newly, ack - s->acked);
 		assert_int_equal(opened, opens);
-		if (limit > s->limit)
-			s->limit = limit;
+		s->limit = limit > admitted ? limit : admitted;
+		s->waits = window == OMX_WINDOW_WAIT;
 		s->acked = ack;
 		/* A receiver that had no room for it acks up to here: ask again. */
 		if (ack < PACKETS_MAX)
@@ -183,7 +186,7 @@ static void tx__window_of_64(void **state)
 		check_sender(&s);
 	}
 	assert_false(omx_tx_may_send(&s.tx));
-	take_ack(&s, 1, 65535, 0);
+	take_ack(&s, 1, 1000, 0);
 	send(&s);
 	assert_false(omx_tx_may_send(&s.tx));
 }
@@ -207,6 +210,61 @@ static void tx__closed_window_is_probed(void **state)
 	for (i = 0; i < 9; i++)
 		send(&s);
 	assert_false(omx_tx_may_send(&s.tx));
+}
+
+/* Packets that have left may arrive; those that have not follow the newest window. */
+static void tx__newest_window_counts(void **state)
+{
+	struct sender s;
+	int i;
+
+	(void)state;
+	sender_start(&s, 1, 0);
+	for (i = 0; i < 10; i++)
+		send(&s);
+	take_ack(&s, 4, 2, 0);
+	assert_false(omx_tx_may_send(&s.tx));	/* 5 ... 10 are in flight */
+	take_ack(&s, 8, 2, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 9, 2, 0);
+	send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 9, 64, 0);
+	for (i = 0; i < 62; i++)
+		send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+}
+
+static void tx__told_to_wait_sends_no_probe(void **state)
+{
+	struct sender s;
+	int i;
+
+	(void)state;
+	sender_start(&s, 1, UINT32_MAX - 3);
+	for (i = 0; i < 4; i++)
+		send(&s);
+	take_ack(&s, 2, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 4, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 4, 1, 0);
+	send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 5, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 5, 0, 0);			/* the queue is no more: probe */
+	assert_true(omx_tx_may_send(&s.tx));
+}
+
+static void window__of_a_packet(void **state)
+{
+	(void)state;
+	assert_int_equal(omx_window_of(0, false), 0);
+	assert_int_equal(omx_window_of(0, true), OMX_WINDOW_WAIT);
+	assert_int_equal(omx_window_of(3, true), 3);
+	assert_int_equal(omx_window_of(64, false), 64);
+	assert_int_equal(omx_window_of(0xffff, false), 64);
 }
 
 static void tx__opened_only_when_refused_packets_pass(void **state)
@@ -479,7 +537,8 @@ static void transmit_ack(struct run *run)
 		.flow = run->r.rx.flow,
 		.number = run->r.delivered,
 		.window = run->closed ? random_below(2) * random_below(8) :
-					64 + random_below(2) * random_below(65000),
+			  random_percent(20) ? omx_window_of(0, true) :
+					       1 + random_below(2) * random_below(65000),
 		.sack = run->r.rx.ahead,
 	};
 
@@ -727,6 +786,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tx__window_of_64),
 		cmocka_unit_test(tx__closed_window_is_probed),
+		cmocka_unit_test(tx__newest_window_counts),
+		cmocka_unit_test(tx__told_to_wait_sends_no_probe),
+		cmocka_unit_test(window__of_a_packet),
 		cmocka_unit_test(tx__opened_only_when_refused_packets_pass),
 		cmocka_unit_test(tx__acks_that_lie),
 		cmocka_unit_test(tx__sack_of_what_was_not_sent),
