@@ -98,7 +98,9 @@ struct omx_wire_sequence {
  * been performed, or their failure has been acknowledged.
  */
 #define OMX_SEQUENCE_ANNOUNCE	0x01	/* I accept RNDV, but no EAGER at present */
+#define OMX_SEQUENCE_MORE	0x02	/* more packets of mine wait behind this one */
 #define OMX_SEQUENCE_ACK	0x04	/* acknowledge at once: my window is used up */
+#define OMX_SEQUENCE_WAIT	0x08	/* as OMX_ACK_WAIT */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -136,6 +138,7 @@ struct omx_wire_ack {
 
 #define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */
 #define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
+#define OMX_ACK_WAIT		0x04	/* the window is 0 until your turn; an ack opens it */
 #define OMX_ACK_DUPLICATE	0x08	/* a packet that had arrived before causes this ack */
 /*
  * A sender numbers the probes with which it looks for lost packets, 1 ... 15, and the

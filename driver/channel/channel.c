@@ -13,6 +13,7 @@
 #include "channel/private.h"
 #include "channel/quota.h"
 #include "channel/receive_window.h"
+#include "channel/turn.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
@@ -139,6 +140,8 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->heard_board = jiffies - 1;
 	ch->probed = jiffies;
 	ch->claimed = 1;
+	ch->ack_every = OMX_ACK_EVERY;
+	omx_sender_init(&ch->sender);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
 	INIT_LIST_HEAD(&ch->accesses);

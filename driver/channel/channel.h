@@ -27,6 +27,7 @@
 #include "channel/rack.h"
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
+#include "incoming/senders.h"
 #include "net/frame.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
@@ -91,9 +92,12 @@ struct omx_channel {
 	struct sk_buff *ahead[OMX_WINDOW];	/* by seq */
 	struct omx_partial partial;
 	u8 ack_count;			/* packets received since our last ack */
+	u8 ack_every;			/* so many call for one at once */
+	bool sender_waits;		/* the peer's window is 0 until its turn comes */
 	bool ack_now;
 	bool ack_duplicate;		/* our next ack says that a packet arrived again */
 	bool window_closed;		/* counted in ep->closed_windows */
+	struct omx_sender sender;	/* the peer; partly under the board's incoming.lock */
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
@@ -112,6 +116,9 @@ struct omx_channel {
 	u8 put_probes;			/* since one ended; valid while put_lags */
 	bool put_lags;			/* the first one has arrived, and may be performed */
 	unsigned long put_probe_at;	/* jiffies; the same */
+	u8 turn_probes;			/* since we wait for our turn; valid while turn_lags */
+	bool turn_lags;
+	unsigned long turn_probe_at;	/* jiffies; the same */
 	struct omx_when_queue whens;	/* conditional ones, and keys of the peer for them */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */

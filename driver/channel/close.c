@@ -18,6 +18,7 @@
 #include "channel/quota.h"
 #include "channel/send.h"
 #include "channel/timer.h"
+#include "channel/turn.h"
 #include "compat.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
@@ -162,6 +163,7 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 	/* First: whoever does not find the channel any more has to find its flow. */
 	omx_channel_remember_flow(ch);
 	WRITE_ONCE(ch->dead, status);
+	omx_channel_leave_turns(ch);
 	channel_remove_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
 
@@ -189,6 +191,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	__skb_queue_head_init(&packets);
 	spin_lock_bh(&ch->lock);
 	channel_remove_packets(ch, &packets);
+	omx_channel_leave_turns(ch);
 	spin_unlock_bh(&ch->lock);
 	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);

@@ -87,6 +87,7 @@ void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out);
 void omx_channel_send_resume(struct omx_channel *ch);
 
 /* ---- send_window.c ---- */
+/* window: see omx_window_of(). */
 u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
 				struct sk_buff_head *freed);
 /*
@@ -98,7 +99,7 @@ static inline u64 omx_channel_receive_ack(struct omx_channel *ch, u16 flow, u32 
 {
 	/* The later frames of a message repeat the ack of the first one. */
 	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit ||
-	    ch->tx.closed)
+	    ch->tx.closed || ch->tx.waits)
 		return omx_channel_receive_new_ack(ch, flow, ack, window, freed);
 	return 0;
 }

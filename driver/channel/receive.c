@@ -12,6 +12,7 @@
 #include "channel/private.h"
 #include "channel/receive.h"
 #include "channel/send.h"
+#include "channel/turn.h"
 #include "eager/eager_receive.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
@@ -22,8 +23,6 @@
 #include "onesided/access_queue.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
-
-#define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
 
 /* False: there is no room for the message now; the packet stays in the channel. */
 static bool channel_deliver(struct omx_channel *ch, struct sk_buff *skb)
@@ -77,6 +76,8 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 	}
 	omx_partial_drop(&ch->partial);
 	omx_access_queue_restart(ch);
+	omx_channel_leave_turns(ch);
+	ch->sender.more_seq = 0;
 	omx_rx_start(&ch->rx, flow);
 }
 
@@ -99,8 +100,10 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 	switch (verdict) {
 	case OMX_RX_NEXT:
 		/* The sender waits for what fills a gap (RFC 5681). */
-		if (++ch->ack_count >= ACK_EVERY || ch->rx.ahead)
+		if (++ch->ack_count >= ch->ack_every || ch->rx.ahead) {
+			omx_channel_count_sender(ch);
 			ch->ack_now = true;
+		}
 		*slot = skb;
 		omx_channel_receive_ready(ch);
 		return;
@@ -321,7 +324,9 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (sequence->ack_flow) {
 		now = omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
 					      be32_to_cpu(sequence->ack),
-					      be16_to_cpu(sequence->window), &freed);
+					      omx_window_of(be16_to_cpu(sequence->window),
+							    sequence->flags & OMX_SEQUENCE_WAIT),
+					      &freed);
 		if (now)
 			omx_channel_go_on(ch, now, &out);
 		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
@@ -332,6 +337,9 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	was_owed = omx_channel_is_owed(ch);
 	if (sequence->flags & OMX_SEQUENCE_ACK)
 		ch->ack_now = true;
+	if (likely(flow == ch->rx.flow))
+		omx_channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
+				      be32_to_cpu(sequence->seq));
 	channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
 	omx_channel_watch_owed(ch, was_owed);
 	if (ch->ack_now)
@@ -349,6 +357,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (!skb_queue_empty(&freed))
 		packets_free(&freed);
 	omx_channel_perform(ch, access);
+	omx_channels_take_turns(board);
 }
 
 /*
@@ -408,7 +417,9 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		WRITE_ONCE(ch->announce_only, ack->flags & OMX_ACK_ANNOUNCE);
 		if (ack->flow) {
 			omx_channel_receive_ack(ch, be16_to_cpu(ack->flow), acked,
-						be16_to_cpu(ack->window), &freed);
+						omx_window_of(be16_to_cpu(ack->window),
+							      ack->flags & OMX_ACK_WAIT),
+						&freed);
 			channel_receive_performed(ch, be16_to_cpu(ack->flow), acked,
 						  ack->performed);
 		}
@@ -423,6 +434,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	omx_channel_xmit(ch, &out);
 	packets_free(&freed);
 	omx_channel_perform(ch, access);
+	omx_channels_take_turns(board);
 }
 
 /*

@@ -112,14 +112,19 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
 static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	u8 flags = ch->sender_waits ? OMX_SEQUENCE_WAIT : 0;
 
+	if (!skb_queue_empty(&ch->pending))
+		flags |= OMX_SEQUENCE_MORE;
+	if (omx_endpoint_wants_announcements(ch->ep))
+		flags |= OMX_SEQUENCE_ANNOUNCE;
 	sequence->flow = cpu_to_be16(ch->tx.flow);
 	sequence->seq = cpu_to_be32(ch->tx.next);
 	sequence->ack_flow = cpu_to_be16(ch->rx.flow);
 	sequence->ack = cpu_to_be32(ch->rx.next - 1);
 	sequence->window = cpu_to_be16(window);
 	sequence->performed = omx_put_ack_field(ch);
-	sequence->flags = omx_endpoint_wants_announcements(ch->ep) ? OMX_SEQUENCE_ANNOUNCE : 0;
+	sequence->flags = flags;
 	ch->ack_count = 0;
 }
 
@@ -218,6 +223,8 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		channel_send_new(ch, OMX_WINDOW, false, now, out);
 	else
 		channel_send_limited(ch, now, out);
+	if (unlikely(omx_channel_waits_for_turn(ch)))
+		omx_channel_watch_turn(ch);
 }
 
 void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out)

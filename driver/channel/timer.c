@@ -20,6 +20,7 @@
 #define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
 #define PUT_BACKOFF_MAX	3		/* doublings of the time between probes for a put */
 #define PUT_INTERVAL_MAX_US 200000	/* ... and the longest one */
+#define TURN_BACKOFF_MAX 4		/* the same for a turn */
 
 static unsigned long channel_doubt_timeout(const struct omx_channel *ch)
 {
@@ -75,6 +76,38 @@ static bool channel_should_probe_put(struct omx_channel *ch)
 	if (ch->put_probes < PUT_BACKOFF_MAX)
 		ch->put_probes++;
 	ch->put_probe_at = jiffies + channel_put_interval(ch);
+	return true;
+}
+
+static unsigned long channel_turn_interval(const struct omx_channel *ch)
+{
+	u32 us = omx_rtt_timeout_us(&ch->rtt) << min_t(u8, ch->turn_probes, TURN_BACKOFF_MAX);
+
+	return max(usecs_to_jiffies(min_t(u32, us, OMX_RTO_MAX_US)), 1UL);
+}
+
+void omx_channel_watch_turn(struct omx_channel *ch)
+{
+	if (ch->turn_lags)
+		return;
+	if (time_after(jiffies, READ_ONCE(ch->heard) + 1))
+		WRITE_ONCE(ch->heard, jiffies);		/* the peer's silence begins now */
+	ch->turn_lags = true;
+	ch->turn_probes = 0;
+	ch->turn_probe_at = jiffies + channel_turn_interval(ch);
+	omx_channel_arm(ch, ch->turn_probe_at);
+}
+
+/* Is the channel still waiting for its turn, and has the time come to ask? */
+static bool channel_should_probe_turn(struct omx_channel *ch)
+{
+	if (!omx_channel_waits_for_turn(ch))
+		ch->turn_lags = false;
+	if (!ch->turn_lags || time_before(jiffies, ch->turn_probe_at))
+		return false;
+	if (ch->turn_probes < TURN_BACKOFF_MAX)
+		ch->turn_probes++;
+	ch->turn_probe_at = jiffies + channel_turn_interval(ch);
 	return true;
 }
 
@@ -137,6 +170,10 @@ static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_h
 		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
 	if (ch->put_lags && time_before(ch->put_probe_at, next))
 		next = ch->put_probe_at;
+	if (channel_should_probe_turn(ch))
+		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
+	if (ch->turn_lags && time_before(ch->turn_probe_at, next))
+		next = ch->turn_probe_at;
 	return next;
 }
 

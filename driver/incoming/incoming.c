@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What may be on its way to a board.  pull/ reports what arrives and what is lost, a
- * block at a time, and asks for the limit (pull/schedule.c).
+ * block at a time, and asks for the limit (pull/schedule.c).  channel/turn.c divides it
+ * among senders.
  */
+#include "channel/turn.h"
 #include "incoming/incoming.h"
 #include "observe/lock_order.h"
 
@@ -10,6 +12,13 @@ void omx_incoming_init(struct omx_incoming *incoming, u32 frame)
 {
 	omx_spin_lock_init(&incoming->lock, OMX_LOCK_INCOMING);
 	omx_estimate_init(&incoming->estimate, frame);
+	omx_senders_init(&incoming->senders);
+	timer_setup(&incoming->timer, omx_channels_turn_timer, 0);
+}
+
+void omx_incoming_stop(struct omx_incoming *incoming)
+{
+	timer_shutdown_sync(&incoming->timer);
 }
 
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery)

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What may be on its way to a board, over everything that its peers send: the
- * responses to pulls.  A switch port in front of the board has a queue of limited length,
- * which many senders would overrun together (incast).
+ * What may be on its way to a board, over everything that its peers send: responses to
+ * pulls, and packets within the windows of channels.  A switch port in front of the
+ * board has a queue of limited length, which many senders would overrun together
+ * (incast).
  */
 #ifndef OMX_INCOMING_H
 #define OMX_INCOMING_H
 
 #include <linux/compiler.h>
-#include <linux/minmax.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 
 #include "incoming/estimate.h"
-#include "omx_wire.h"
+#include "incoming/senders.h"
 
 struct omx_incoming {
 	spinlock_t lock;
-	struct omx_estimate estimate;	/* `limit` is also read without the lock */
+	struct omx_estimate estimate;	/* partly read without the lock */
+	struct omx_senders senders;
+	struct timer_list timer;	/* pending while senders take turns */
+	/* Also read without the lock: */
+	bool is_crowded;		/* there are several current senders */
+	bool turns_due;			/* a sender is to be told that it is its turn */
 };
 
 /* What a whole block of a pull says of the path. */
@@ -30,6 +36,8 @@ struct omx_delivery {
 };
 
 void omx_incoming_init(struct omx_incoming *incoming, u32 frame);
+/* No frames arrive any more.  Process context. */
+void omx_incoming_stop(struct omx_incoming *incoming);
 
 /* ---- any context ---- */
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery);

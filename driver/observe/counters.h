@@ -62,6 +62,8 @@
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the board") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
+	X(TURN_WAITED,		"sender waited for its turn on the board") \
+	X(TURN_EXPIRED,		"turn of a sender taken back") \
 	X(SEND_FULL,		"eager send refused, channel full") \
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
 	X(USER_MEMORY,		"waited, user at the memory limit") \

@@ -35,6 +35,7 @@ static inline void list_del_init(struct list_head *entry)
 
 #define list_entry(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
+#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
 #define list_for_each_entry_safe(entry, after, head, member)				\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member),		\
 	     after = list_entry(entry->member.next, __typeof__(*entry), member);	\
