@@ -45,6 +45,7 @@ struct omx_partial {
 	u32 length;			/* 0: none under way */
 	u32 received;
 	u32 truesize;
+	u32 charged;			/* to the endpoint's budget, until it is complete */
 };
 
 struct omx_channel {

@@ -123,6 +123,8 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags, struct sk_buff_head 
  * has used up its share of the memory.
  */
 bool omx_channel_charge_ahead(struct omx_channel *ch, struct sk_buff *skb);
+/* The packet that is next in order has no room: it is kept whatever has been used up. */
+void omx_channel_charge_next(struct omx_channel *ch, struct sk_buff *skb);
 void omx_channel_uncharge_ahead(struct omx_channel *ch, struct sk_buff *skb);
 /* The packet is not kept out of order any more, if it was. */
 static inline void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)

@@ -86,6 +86,12 @@ bool omx_quota_charge(struct omx_endpoint *ep, struct omx_quota *quota, int byte
 	return false;
 }
 
+void omx_quota_add(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)
+{
+	atomic_add(bytes, &ep->ahead);
+	atomic_add(bytes, &quota->ahead);
+}
+
 void omx_quota_uncharge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)
 {
 	atomic_sub(bytes, &quota->ahead);

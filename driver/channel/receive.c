@@ -53,6 +53,7 @@ void omx_channel_receive_ready(struct omx_channel *ch)
 		*slot = NULL;
 		if (!channel_deliver(ch, skb)) {
 			*slot = skb;
+			omx_channel_charge_next(ch, skb);
 			omx_channel_close_window(ch);
 			ch->ack_now = true;
 			return;

@@ -35,6 +35,14 @@ bool omx_channel_charge_ahead(struct omx_channel *ch, struct sk_buff *skb)
 	return true;
 }
 
+void omx_channel_charge_next(struct omx_channel *ch, struct sk_buff *skb)
+{
+	lockdep_assert_held(&ch->lock);
+	omx_quota_add(ch->ep, ch->quota, skb->truesize);
+	omx_budget_charge(&ch->ep->budget, skb->truesize);
+	omx_packet_cb(skb)->charged = true;
+}
+
 void omx_channel_uncharge_ahead(struct omx_channel *ch, struct sk_buff *skb)
 {
 	lockdep_assert_held(&ch->lock);
