@@ -13,8 +13,13 @@
 
 /* A turn that so many later ones have overtaken is lost. */
 #define OVERTAKEN_BY	48
-/* One that takes so many times as long as usual is, too. */
+/* One that takes so many times as long as usual is, too ... */
 #define EXPIRES_AFTER	4
+/*
+ * ... but at most so many times as long as turns last at least: peers that end theirs
+ * later each time would make all turns as long as they like.
+ */
+#define EXPIRES_MOST	8
 
 void omx_senders_init(struct omx_senders *senders)
 {
@@ -136,7 +141,8 @@ struct omx_sender *omx_senders_next(struct omx_senders *senders, u32 packets, u3
 
 u32 omx_senders_expire(struct omx_senders *senders, u32 shortest, u32 now)
 {
-	u32 age = max(shortest, EXPIRES_AFTER * (senders->duration / 8));
+	u32 age = clamp_t(u32, EXPIRES_AFTER * (senders->duration / 8), shortest,
+			  EXPIRES_MOST * shortest);
 	u32 n = senders->overtaken;
 
 	while (senders->open_count && now - senders_oldest(senders)->since >= age) {

@@ -19,6 +19,7 @@
 #define RTO_NS		20000000
 #define PACKETS		64		/* as estimate.c begins */
 #define TURN_LASTS	5		/* ticks, as in turn.c */
+#define TURNS		(PACKETS / OMX_TURN_PACKETS)	/* that are open at once */
 
 enum what { DATA, ACK, PROBE, TICK };
 
@@ -479,6 +480,31 @@ static void senders__turns_expire(void **state)
 	assert_in_range(sim.senders.waiting_count + sim.senders.open_count, 84, 116);
 }
 
+/* Peers that keep their turns longer each time do not keep them for ever. */
+static void senders__slow_turns_expire(void **state)
+{
+	struct omx_sender sender[TURNS];
+	u32 now = 0, lasts = TURN_LASTS - 1, round, i;
+	struct omx_senders senders;
+
+	(void)state;
+	omx_senders_init(&senders);
+	for (i = 0; i < TURNS; i++)
+		omx_sender_init(&sender[i]);
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < TURNS; i++)
+			senders_open(&senders, &sender[i], now);
+		now += lasts;
+		if (omx_senders_expire(&senders, TURN_LASTS, now))
+			break;
+		for (i = 0; i < TURNS; i++)
+			omx_senders_leave(&senders, &sender[i], now);
+		lasts = lasts * 3 / 2;
+	}
+	assert_in_range(lasts, TURN_LASTS, 12 * TURN_LASTS);
+	assert_int_equal(senders.open_count, 0);
+}
+
 static void senders__epochs_forget(void **state)
 {
 	struct omx_senders senders;
@@ -507,6 +533,7 @@ int main(void)
 		cmocka_unit_test(senders__loss_stalls_nobody),
 		cmocka_unit_test(senders__last_one_has_the_full_window_again),
 		cmocka_unit_test(senders__turns_expire),
+		cmocka_unit_test(senders__slow_turns_expire),
 		cmocka_unit_test(senders__epochs_forget),
 	};
 
