@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 
 #include "channel/congestion.h"
+#include "channel/sequence.h"
 
 #define KEPT_OF_10	7	/* of the window, after a loss */
 #define GAIN_SHIFT	4	/* of alpha: 1/16 */
@@ -39,10 +40,32 @@ static bool congestion_may_grow(struct omx_congestion *congestion, u32 srtt, u32
 	return congestion->limited || congestion->window < OMX_CONGESTION_FREE;
 }
 
-/* Frames wait in a queue somewhere: more of them would only wait longer. */
-static bool congestion_has_queue(u32 srtt, u32 min)
+/* Of all channels: one that begins while there is a queue has seen nothing else. */
+static void congestion_sample(struct omx_congestion *congestion, u32 sample, u32 now)
 {
-	return srtt > min + max_t(u32, min, OMX_CONGESTION_QUEUE_US);
+	if (!sample)
+		return;
+	if (!congestion->min || sample <= congestion->min ||
+	    now - congestion->min_at > OMX_RTT_MIN_LIFETIME_US) {
+		congestion->min = sample;
+		congestion->min_at = now;
+	}
+	if (!congestion->round_min || sample < congestion->round_min)
+		congestion->round_min = sample;
+}
+
+/*
+ * Did frames wait in a queue in this round?  More of them would only wait longer.  The
+ * shortest of the round trips tells: others are longer because acks were delayed.
+ */
+static void congestion_judge_delay(struct omx_congestion *congestion)
+{
+	u32 least = max_t(u32, congestion->min, OMX_CONGESTION_QUEUE_US);
+
+	congestion->queue = congestion->round_min > congestion->min + least;
+	if (congestion->queue)
+		congestion->threshold = min(congestion->threshold, congestion->window);
+	congestion->round_min = 0;
 }
 
 static void congestion_set(struct omx_congestion *congestion, u32 window)
@@ -50,7 +73,7 @@ static void congestion_set(struct omx_congestion *congestion, u32 window)
 	congestion->window = clamp_t(u32, window, 1, OMX_CONGESTION_MAX);
 }
 
-/* A round has ended: what share of its frames was marked? */
+/* What share of the frames of a round was marked, and did they wait in a queue? */
 static void congestion_end_round(struct omx_congestion *congestion, u32 now)
 {
 	u32 all = max(congestion->acked, congestion->marked);
@@ -60,16 +83,18 @@ static void congestion_end_round(struct omx_congestion *congestion, u32 now)
 	congestion->alpha += share >> GAIN_SHIFT;
 	congestion->acked = 0;
 	congestion->marked = 0;
+	congestion_judge_delay(congestion);
 	congestion->round_at = now;
 }
 
-void omx_congestion_acked(struct omx_congestion *congestion, u32 frames, u32 srtt, u32 min,
+void omx_congestion_acked(struct omx_congestion *congestion, u32 frames, u32 sample, u32 srtt,
 			  u32 now)
 {
+	congestion_sample(congestion, sample, now);
 	congestion->acked += frames;
 	if (now - congestion->round_at >= srtt)
 		congestion_end_round(congestion, now);
-	if (!congestion_may_grow(congestion, srtt, now) || congestion_has_queue(srtt, min))
+	if (!congestion_may_grow(congestion, srtt, now) || congestion->queue)
 		return;
 	if (congestion->window < congestion->threshold) {
 		congestion_set(congestion, congestion->window + frames);

@@ -17,6 +17,10 @@ struct omx_congestion {
 	u32 limited_at;		/* ... at this time */
 	bool reduced;		/* the window has been reduced ... */
 	u32 reduced_at;		/* ... at this time */
+	/* Delay. */
+	u32 min, min_at;	/* the shortest round trip of late, and when it was measured */
+	u32 round_min;		/* the shortest one of this round; 0: none yet */
+	bool queue;		/* frames waited in a queue in the last round */
 	/* Congestion marks. */
 	u32 alpha;		/* share of the marked frames, of OMX_CONGESTION_ALPHA */
 	u32 acked, marked;	/* frames of this round */
@@ -38,10 +42,10 @@ void omx_congestion_start(struct omx_congestion *congestion);
 /* Somebody waits for the window. */
 void omx_congestion_limited(struct omx_congestion *congestion, u32 now);
 /*
- * Frames have been acknowledged, with this smoothed round trip, and the shortest one
- * of late.
+ * Frames have been acknowledged.  `sample` is how long the last one took (0: that is not
+ * known), and `srtt` how long a round trip is.
  */
-void omx_congestion_acked(struct omx_congestion *congestion, u32 frames, u32 srtt, u32 min,
+void omx_congestion_acked(struct omx_congestion *congestion, u32 frames, u32 sample, u32 srtt,
 			  u32 now);
 
 /*

@@ -257,7 +257,8 @@ void omx_path_acked(struct omx_channel *ch, u32 frames, u32 now)
 
 	lockdep_assert_held(&ch->lock);
 	spin_lock(&path->lock);
-	omx_congestion_acked(&path->congestion, frames, ch->rtt.srtt, ch->rtt.min, now);
+	omx_congestion_acked(&path->congestion, frames, ch->rtt.sample, ch->rtt.srtt, now);
+	ch->rtt.sample = 0;
 	path_update(path, false);
 	spin_unlock(&path->lock);
 }

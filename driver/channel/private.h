@@ -142,6 +142,8 @@ void omx_channel_recovery_cancel(struct omx_channel *ch);
 void omx_channel_look_after(struct omx_channel *ch, u32 us);
 /* The first packet leaves, and others may follow: from now on the peer owes us acks. */
 void omx_channel_expect_acks(struct omx_channel *ch, u64 now);
+/* A packet that leaves requests an ack. */
+void omx_channel_expect_ack_soon(struct omx_channel *ch, u64 now);
 /* Looks for lost packets. */
 void omx_channel_find_lost(struct omx_channel *ch, u64 now);
 /* Sends up to `frames` lost packets again.  Returns how many. */

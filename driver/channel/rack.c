@@ -158,7 +158,7 @@ u32 omx_rack_find_refused(struct omx_tx_state *tx, const struct omx_rtt *rtt, u3
 
 static u32 probing_interval(const struct omx_probing *probing, const struct omx_rtt *rtt)
 {
-	u32 least = probing->lossy ? OMX_PROBE_LOSSY_US : OMX_PROBE_CALM_US;
+	u32 least = probing->lossy || probing->prompt ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US;
 	u32 silence = probing->probed - probing->since;
 	u32 us;
 

@@ -68,6 +68,7 @@ struct omx_probing {
 	u32 probed;		/* the last probe since then, or `since` */
 	u32 lost_at;		/* a packet was lost; valid if `lossy` */
 	bool lossy;		/* packets have been lost lately */
+	bool prompt;		/* the last packet has requested an ack */
 	u8 count;		/* probes since `since` */
 	u8 number;		/* of the last probe, 1 ... OMX_PROBE_NUMBERS */
 	u16 open;		/* bit i: probe i has no response yet */
@@ -78,10 +79,11 @@ struct omx_probing {
 
 /*
  * The first probe goes after two round trips, as in RFC 8985, and not before the
- * peer has had the time to send a delayed ack, unless packets have been lost lately.
+ * peer has had the time to send a delayed ack, unless it has been requested to send one
+ * or packets have been lost lately.
  */
 #define OMX_PROBE_CALM_US	12000	/* a tick of 10 ms */
-#define OMX_PROBE_LOSSY_US	1000
+#define OMX_PROBE_PROMPT_US	1000
 #define OMX_PROBE_LOSSY_FOR_US	1000000
 /* The next ones go when the silence is an eighth longer than at the last one. */
 #define OMX_PROBE_SILENCE_SHIFT	3
@@ -92,6 +94,7 @@ static inline void omx_probing_start(struct omx_probing *probing, u32 now)
 	probing->since = now;
 	probing->probed = now;
 	probing->count = 0;
+	probing->prompt = false;
 }
 
 /* Microseconds until the next probe; 0: now. */

@@ -42,6 +42,13 @@ void omx_channel_expect_acks(struct omx_channel *ch, u64 now)
 		omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
 }
 
+void omx_channel_expect_ack_soon(struct omx_channel *ch, u64 now)
+{
+	lockdep_assert_held(&ch->lock);
+	ch->probing.prompt = true;
+	omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
+}
+
 void omx_channel_find_lost(struct omx_channel *ch, u64 now)
 {
 	u32 again;

@@ -214,6 +214,8 @@ static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff
 		channel_send_new(ch, frames - resent, request_ack, now, out);
 	if (ch->path)
 		omx_path_settle(ch);
+	if (request_ack && frames)
+		omx_channel_expect_ack_soon(ch, now);
 }
 
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)

@@ -166,6 +166,7 @@ void omx_rtt_sample(struct omx_rtt *rtt, u32 us, u32 now)
 	s32 error;
 
 	us = clamp_t(u32, us, 1, 10 * OMX_RTO_MAX_US);
+	rtt->sample = us;
 	if (us <= rtt->min || !rtt->min || now - rtt->min_at > OMX_RTT_MIN_LIFETIME_US) {
 		rtt->min = us;
 		rtt->min_at = now;

@@ -38,6 +38,7 @@ struct omx_rtt {
 	u32 rttvar;
 	u32 min;		/* of the last OMX_RTT_MIN_LIFETIME_US or so */
 	u32 min_at;		/* when that was measured */
+	u32 sample;		/* the last one; 0: the path has taken it in */
 };
 
 #define OMX_RTT_MIN_LIFETIME_US	10000000

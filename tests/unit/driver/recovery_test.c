@@ -100,6 +100,8 @@ static void look_after(struct simulation *s, u32 us)
 static void send_packet(struct simulation *s, u32 seq, bool ack_now)
 {
 	s->sent++;
+	if (ack_now)
+		s->probing.prompt = true;
 	s->burst++;
 	s->largest_burst = max(s->largest_burst, s->burst);
 	put_on_wire(s, (struct event){ .kind = PACKET, .seq = seq, .ack_now = ack_now });
@@ -162,7 +164,8 @@ static void take_ack(struct simulation *s, const struct event *event)
 	s->burst = 0;
 	if (newly > 0) {
 		omx_rack_acked(&s->rack, &s->tx, &s->rtt, event->seq, !s->probing.count, s->now);
-		omx_congestion_acked(&s->path, newly, s->rtt.srtt, s->rtt.min, s->now);
+		omx_congestion_acked(&s->path, newly, s->rtt.sample, s->rtt.srtt, s->now);
+		s->rtt.sample = 0;
 		omx_probing_start(&s->probing, s->now);
 	}
 	assert_true(omx_tx_acked(&s->tx, 1, event->seq, event->window, &opened) >= 0);
@@ -434,7 +437,7 @@ static void loss__of_the_tail(void **state)
 		s.to_send = 1;
 		s.down_until = s.now + 1;
 		/* Only the first time the probe must wait for a delayed ack. */
-		run_from(&s, s.now, (i ? OMX_PROBE_LOSSY_US : OMX_PROBE_CALM_US) +
+		run_from(&s, s.now, (i ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US) +
 				    DELAYED_ACK_US + 4 * WIRE_US);
 		assert_int_equal(s.sent, 2 * (i + 1));
 	}
