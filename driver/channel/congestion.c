@@ -14,6 +14,7 @@
 
 #define KEPT_OF_10	7	/* of the window, after a loss */
 #define GAIN_SHIFT	4	/* of alpha: 1/16 */
+#define SKEW_US		1000000	/* others may have read the clock later than the caller */
 
 void omx_congestion_start(struct omx_congestion *congestion)
 {
@@ -118,9 +119,12 @@ static void congestion_reduce(struct omx_congestion *congestion, u32 window, u32
 	congestion->reduced_at = now;
 }
 
-static bool congestion_has_reduced_since(const struct omx_congestion *congestion, u32 sent)
+/* Ages are compared, since times wrap while a window stays as it is. */
+static bool congestion_has_reduced_since(const struct omx_congestion *congestion, u32 sent,
+					 u32 now)
 {
-	return congestion->reduced && (s32)(congestion->reduced_at - sent) > 0;
+	return congestion->reduced &&
+	       now - congestion->reduced_at + SKEW_US < now - sent + SKEW_US;
 }
 
 static u32 congestion_used(const struct omx_congestion *congestion, u32 most)
@@ -132,7 +136,7 @@ bool omx_congestion_lost(struct omx_congestion *congestion, u32 most, u32 sent, 
 {
 	u32 used = congestion_used(congestion, most);
 
-	if (congestion_has_reduced_since(congestion, sent))
+	if (congestion_has_reduced_since(congestion, sent, now))
 		return false;
 	congestion_reduce(congestion, used * KEPT_OF_10 / 10, now);
 	return true;
@@ -142,7 +146,7 @@ bool omx_congestion_silent(struct omx_congestion *congestion, u32 most, u32 sent
 {
 	u32 used = congestion_used(congestion, most);
 
-	if (congestion_has_reduced_since(congestion, sent))
+	if (congestion_has_reduced_since(congestion, sent, now))
 		return false;
 	congestion_reduce(congestion, 1, now);
 	congestion->threshold = max(used / 2, 2u);
@@ -162,7 +166,7 @@ bool omx_congestion_marked(struct omx_congestion *congestion, u32 most, u32 mark
 	congestion->marked += marked;
 	if (now - congestion->round_at >= srtt)
 		congestion_end_round(congestion, now);
-	if (congestion_has_reduced_since(congestion, now - srtt))
+	if (congestion_has_reduced_since(congestion, now - srtt, now))
 		return false;
 	congestion_reduce(congestion, used - used * congestion->alpha / 2 / OMX_CONGESTION_ALPHA,
 			  now);

@@ -135,6 +135,26 @@ static void loss__counts_once_in_a_round_trip(void **state)
 	}
 }
 
+/* However long ago the last reduction was: times wrap after 71 minutes. */
+static void loss__counts_after_an_hour(void **state)
+{
+	u32 minutes, later, minute = 60000000;
+	struct omx_congestion c;
+
+	(void)state;
+	for (minutes = 1; minutes < 71; minutes++) {
+		omx_congestion_start(&c);
+		c.window = 1000;
+		assert_true(omx_congestion_lost(&c, MOST, 1000, 1000 + RTT));
+		later = 1000 + minutes * minute;
+		assert_true(omx_congestion_lost(&c, MOST, later, later + RTT));
+		assert_false(omx_congestion_lost(&c, MOST, later + 1, later + RTT));
+		/* The clock was read before another processor reduced the window. */
+		assert_false(omx_congestion_lost(&c, MOST, later + 1, later + RTT - 10));
+		assert_true(omx_congestion_marked(&c, MOST, 1, RTT, later + 2 * RTT + 1));
+	}
+}
+
 /* A window of which only a part can be used is reduced from there. */
 static void loss__counts_from_what_can_be_used(void **state)
 {
@@ -262,6 +282,7 @@ int main(void)
 		cmocka_unit_test(growth__stops_at_a_queue),
 		cmocka_unit_test(growth__ignores_delayed_acks),
 		cmocka_unit_test(loss__counts_once_in_a_round_trip),
+		cmocka_unit_test(loss__counts_after_an_hour),
 		cmocka_unit_test(loss__counts_from_what_can_be_used),
 		cmocka_unit_test(silence__begins_anew),
 		cmocka_unit_test(window__stays_in_its_limits),
