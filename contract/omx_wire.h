@@ -45,6 +45,22 @@ enum omx_wire_type {
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
+/*
+ * In front of the head in a UDP packet: an Ethernet header without a cable, behind two
+ * bytes that keep the head aligned.  Whoever receives it checks that the packet came from
+ * the address of the board `source`.
+ */
+struct omx_wire_udp {
+	__u8	version;	/* OMX_WIRE_UDP_VERSION */
+	__u8	reserved;
+	__u8	dest[6];	/* the MAC of a board; all ones in a HELLO: not known yet */
+	__u8	source[6];
+	__be16	ethertype;
+} __packed;
+
+#define OMX_WIRE_UDP_VERSION	1
+#define OMX_UDP_PORT_DEFAULT	8687
+
 struct omx_wire_head {
 	__u8	version;
 	__u8	type;
@@ -296,6 +312,7 @@ struct omx_wire_post_key {
 
 #define OMX_WIRE_GET_MAX	4096	/* bytes in a response */
 
+static_assert(sizeof(struct omx_wire_udp) == 16);
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);

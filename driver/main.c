@@ -28,6 +28,7 @@
 #include "net/ifnames.h"
 #include "net/pull_gso.h"
 #include "net/tx_page_pool.h"
+#include "net/udp_carrier.h"
 #include "observe/selftest.h"
 #include "omx_version.h"
 #include "pager/pager.h"
@@ -74,6 +75,10 @@ MODULE_PARM_DESC(ifnames,
 module_param_named(ethertype, omx_ethertype, uint, 0444);
 MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x86DF)");
 
+module_param_named(udp_port, omx_udp_port, uint, 0444);
+MODULE_PARM_DESC(udp_port,
+		 "UDP port of all hosts, for peers that are added by IP address (default 8687)");
+
 /* A name that is not there yet must not keep the module from loading. */
 static void begin_commands(void)
 {
@@ -96,6 +101,10 @@ static int __init omx_init(void)
 
 	if (omx_ethertype < ETH_P_802_3_MIN || omx_ethertype > 0xffff) {
 		pr_err("ethertype %#x: not in 0x600 ... 0xffff\n", omx_ethertype);
+		return -EINVAL;
+	}
+	if (!omx_udp_port || omx_udp_port > 0xffff) {
+		pr_err("udp_port %u: not in 1 ... 65535\n", omx_udp_port);
 		return -EINVAL;
 	}
 	error = omx_selftest();

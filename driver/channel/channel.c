@@ -329,7 +329,7 @@ static bool channel_uses_gso(struct omx_channel *ch)
 	bool takes;
 
 	rcu_read_lock();	/* the device stays */
-	takes = omx_gso_frames(ch->ep->board, omx_channel_mtu(ch)) > 1;
+	takes = omx_gso_frames(ch->ep->board, ch->mac, omx_channel_mtu(ch)) > 1;
 	rcu_read_unlock();
 	return takes;
 }

@@ -18,10 +18,12 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
+#include "net/peer.h"
 #include "net/transmit.h"
 
 #define FIRST_INTERVAL	(HZ / 50)
 #define LAST_INTERVAL	(HZ)
+#define UNREACHABLE_REQUESTS	3	/* before an ICMP error or a missing route counts */
 
 struct omx_connect {
 	u32 id;				/* the cookie on the wire */
@@ -34,6 +36,7 @@ struct omx_connect {
 	spinlock_t lock;
 	bool request_sent;		/* pairs with connect_is_answered_by() */
 	bool done;			/* the timer is not started again */
+	unsigned int requests;		/* sent; only the timer uses it */
 	struct timer_list timer;
 	unsigned long interval;
 	bool forever;
@@ -91,11 +94,23 @@ static void connect_finish(struct omx_connect *connect, u8 status, u32 channel, 
 	connect_free(connect);
 }
 
+/*
+ * Anybody can send an ICMP error, and a route may be missing for a moment: the peer has
+ * some time to respond, which clears the error.
+ */
+static bool connect_is_hopeless(struct omx_connect *connect)
+{
+	if (!connect->forever && time_after_eq(jiffies, connect->deadline))
+		return true;
+	return ++connect->requests > UNREACHABLE_REQUESTS &&
+	       omx_peer_is_unreachable(connect->ep->board, connect->mac);
+}
+
 static void connect_timer_fired(struct timer_list *timer)
 {
 	struct omx_connect *connect = omx_timer_container(connect, timer, timer);
 
-	if (!connect->forever && time_after_eq(jiffies, connect->deadline)) {
+	if (connect_is_hopeless(connect)) {
 		if (connect_claim(connect))
 			connect_finish(connect, OMX_STATUS_UNREACHABLE, 0, 0);
 		return;

@@ -14,10 +14,13 @@
 #include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/peer.h"
 
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 #define DOUBT_PROBES	8		/* that a peer in doubt may leave unanswered */
 #define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
+#define UNREACHABLE_TIMEOUT (5 * HZ)	/* for a peer that IP says cannot be reached */
 #define PUT_BACKOFF_MAX	3		/* doublings of the time between probes for a put */
 #define PUT_INTERVAL_MAX_US 200000	/* ... and the longest one */
 #define TURN_BACKOFF_MAX 4		/* the same for a turn */
@@ -130,10 +133,21 @@ static void channel_review_doubt(struct omx_channel *ch)
 	}
 }
 
+/*
+ * Reports of routers, or the lack of a route, shorten the timeout, but do not end a channel
+ * at once: they may be forged, and routes come back.
+ */
+static bool channel_peer_is_unreachable(const struct omx_channel *ch)
+{
+	return time_after(jiffies, READ_ONCE(ch->heard) + UNREACHABLE_TIMEOUT) &&
+	       omx_peer_is_unreachable(ch->ep->board, ch->mac);
+}
+
 u8 omx_channel_peer_is_lost(const struct omx_channel *ch)
 {
 	if ((omx_channel_expects_acks(ch) || omx_channel_is_waiting(ch)) &&
-	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
+	    (time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout) ||
+	     channel_peer_is_unreachable(ch)))
 		return OMX_STATUS_UNREACHABLE;
 	/* Even if it responds to probes: programs wait for what is behind that put. */
 	if (ch->access_queue.unfinished &&

@@ -22,6 +22,7 @@
 #include "channel/path.h"
 #include "incoming/incoming.h"
 #include "net/peer.h"
+#include "net/udp_carrier.h"
 #include "observe/counters.h"
 #include "omx_abi.h"
 
@@ -54,6 +55,7 @@ struct omx_board {
 	bool automatic;			/* attached because of "all"; rtnl */
 	bool detaching;			/* set once, before endpoints end; endpoints_lock */
 	u64 mac;			/* never changes: another MAC is another board */
+	struct omx_net *on;		/* of its namespace */
 	struct packet_type packet_type;	/* for this device only: frames need no lookup */
 	struct kref ref;
 	struct rcu_head rcu;
@@ -76,6 +78,7 @@ struct omx_board {
 struct omx_net {
 	struct omx_board __rcu *boards[OMX_BOARD_MAX];
 	bool automatic;			/* "all": attach every suitable device; rtnl */
+	struct omx_udp udp;
 };
 
 /* ---- module init / exit ---- */

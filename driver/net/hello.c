@@ -7,7 +7,8 @@
  * responses, so that both sides know each other at once even if a frame is lost.
  * After that one hello every few seconds keeps the board in the tables of its
  * peers.  A peer that has sent no frame of any type for three of these intervals
- * is removed, and so is one that says bye.
+ * is removed, and so is one that says bye.  Peers that are reached by UDP hear no
+ * broadcasts: each gets hellos of its own, as often.
  *
  * attach.c starts and stops the protocol under rtnl; hellos are sent by work,
  * and received in softirq.  Responses are limited, since anybody on the network
@@ -35,6 +36,7 @@
 
 struct hello {
 	u64 mac;
+	const struct omx_address *source;	/* NULL: it came over Ethernet */
 	u32 boot;
 	u32 mtu;
 	u8 flags;
@@ -56,8 +58,8 @@ static bool board_can_talk(const struct omx_board *board)
 	return up;
 }
 
-/* Sends a HELLO or BYE.  Any context, no lock held. */
-static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
+static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type type, u64 to,
+				  u8 flags)
 {
 	struct omx_wire_hello *hello;
 	char name[OMX_NAME_LEN];
@@ -65,14 +67,14 @@ static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to,
 	size_t length;
 
 	if (!board_can_talk(board))
-		return;
+		return NULL;
 	omx_board_copy_name(board, name);
 	length = strlen(name);
 	skb = omx_packet_alloc(board, to, type, length,
 			       GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb) {
 		omx_count(board, DROP_NO_MEMORY);
-		return;
+		return NULL;
 	}
 	hello = omx_packet_body(skb);
 	hello->boot = cpu_to_be32(board->boot);
@@ -80,15 +82,63 @@ static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to,
 	hello->flags = flags;
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
-	omx_packet_xmit(board, skb);
+	return skb;
+}
+
+/* Sends a HELLO or BYE.  Any context, no lock held. */
+static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, type, to, flags);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
+/* The same for a peer that is reached by UDP, whose MAC need not be known. */
+static void hello_send_udp(struct omx_board *board, enum omx_wire_type type,
+			   const struct omx_peer *peer, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, type, peer->mac ?: everybody, flags);
+
+	if (skb)
+		omx_packet_xmit_udp(board, peer->udp, skb);
+}
+
+static void hello_start_udp(struct omx_peer *peer)
+{
+	if (!peer->udp)
+		return;
+	peer->udp->burst = BURST_HELLOS;
+	peer->udp->hello_due = jiffies;
 }
 
 static void hello_start_burst(struct omx_peer_table *table)
 {
+	struct omx_peer *peer;
+	unsigned long index;
+
 	lockdep_assert_held(&table->lock);
 	table->burst = BURST_HELLOS;
 	table->hello_due = jiffies;
+	if (table->udp_count)
+		xa_for_each(&table->by_index, index, peer)
+			hello_start_udp(peer);
 	mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer)
+{
+	struct omx_peer_table *table = &board->peers;
+
+	lockdep_assert_held(&table->lock);
+	hello_start_udp(peer);
+	if (table->running)
+		mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+static unsigned long hello_interval(unsigned int burst)
+{
+	return burst ? BURST_INTERVAL : HELLO_INTERVAL - get_random_u32() % HELLO_JITTER;
 }
 
 /* Is a hello due, and with which flags?  Computes when the next one is. */
@@ -102,11 +152,65 @@ static bool hello_is_due(struct omx_peer_table *table, u8 *flags)
 		*flags = table->burst ? OMX_HELLO_WANT_RESPONSE : 0;
 		if (table->burst)
 			table->burst--;
-		table->hello_due = jiffies + (table->burst ? BURST_INTERVAL :
-			HELLO_INTERVAL - get_random_u32() % HELLO_JITTER);
+		table->hello_due = jiffies + hello_interval(table->burst);
 	}
 	spin_unlock_bh(&table->lock);
 	return due;
+}
+
+/* The same for a peer that is reached by UDP; one that is silent is asked to respond. */
+static bool udp_hello_is_due(struct omx_peer_table *table, const struct omx_peer *peer,
+			     u8 *flags, unsigned long *next)
+{
+	struct omx_udp_path *path = peer->udp;
+	bool due;
+
+	spin_lock_bh(&table->lock);
+	due = table->running && time_after_eq(jiffies, path->hello_due);
+	if (due) {
+		*flags = path->burst || !peer->mtu ? OMX_HELLO_WANT_RESPONSE : 0;
+		if (path->burst)
+			path->burst--;
+		path->hello_due = jiffies + hello_interval(path->burst);
+	}
+	if (time_before(path->hello_due, *next))
+		*next = path->hello_due;
+	spin_unlock_bh(&table->lock);
+	return due;
+}
+
+/* Returns when the next hello is due, or `next` if that is earlier. */
+static unsigned long hello_udp_peers(struct omx_board *board, unsigned long next)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+	unsigned long index;
+	u8 flags;
+
+	if (!READ_ONCE(table->udp_count))
+		return next;
+	rcu_read_lock();
+	xa_for_each(&table->by_index, index, peer) {
+		if (!peer->udp)
+			continue;
+		if (udp_hello_is_due(table, peer, &flags, &next))
+			hello_send_udp(board, OMX_WIRE_HELLO, peer, flags);
+		omx_cond_resched_rcu();
+	}
+	rcu_read_unlock();
+	return next;
+}
+
+static void bye_udp_peers(struct omx_board *board)
+{
+	struct omx_peer *peer;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&board->peers.by_index, index, peer)
+		if (peer->udp && peer->mac)
+			hello_send_udp(board, OMX_WIRE_BYE, peer, 0);
+	rcu_read_unlock();
 }
 
 static void hello_work(struct work_struct *work)
@@ -119,7 +223,7 @@ static void hello_work(struct work_struct *work)
 
 	if (hello_is_due(table, &flags))
 		hello_send(board, OMX_WIRE_HELLO, everybody, flags);
-	next = omx_peers_expire(table);
+	next = hello_udp_peers(board, omx_peers_expire(table));
 
 	spin_lock_bh(&table->lock);
 	if (table->running) {
@@ -170,8 +274,10 @@ void omx_hello_pause(struct omx_board *board)
 	spin_unlock_bh(&table->lock);
 
 	cancel_delayed_work_sync(&table->hello);
-	if (was_running)
+	if (was_running) {
 		hello_send(board, OMX_WIRE_BYE, everybody, 0);
+		bye_udp_peers(board);
+	}
 	omx_peers_forget_all(table, false);
 }
 
@@ -189,12 +295,12 @@ void omx_hello_announce(struct omx_board *board)
 /* ---- receiving ---- */
 
 /* Copies what the frame says.  False, and counted: it is not valid. */
-static bool hello_parse(struct omx_board *board, const struct sk_buff *skb,
-			struct hello *hello)
+static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hello *hello)
 {
 	const struct omx_wire_hello *body = omx_packet_body(skb);
 
 	hello->mac = omx_mac_read(eth_hdr(skb)->h_source);
+	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
 	hello->flags = body->flags;
@@ -272,15 +378,18 @@ static struct omx_peer *peer_meet(struct omx_board *board,
 static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *hello)
 {
 	struct omx_peer_table *table = &board->peers;
-	struct omx_peer *peer = omx_peer_find(table, hello->mac);
+	struct omx_peer *peer;
 
 	lockdep_assert_held(&table->lock);
+	if (hello->source)
+		peer = omx_udp_peer_claim(board, hello->mac, hello->source);
+	else
+		peer = omx_peer_find(table, hello->mac) ?: peer_meet(board, hello);
 	if (!peer)
-		peer = peer_meet(board, hello);
-	else if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
+		return NULL;
+	if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
 		peer = peer_rename(table, peer, hello->name) ?: peer;
-	if (peer)
-		peer_fill_from_hello(table, peer, hello);
+	peer_fill_from_hello(table, peer, hello);
 	return peer;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct omx_board;
+struct omx_peer;
 struct sk_buff;
 
 #define OMX_RESPONSE_INTERVAL	(HZ / 10)	/* between two responses to one peer */
@@ -19,6 +20,10 @@ void omx_hello_init(struct omx_board *board);	/* silent until resumed */
 void omx_hello_resume(struct omx_board *board);	/* the board is up: says hello */
 /* The board goes down: says bye, and forgets peers that are not static; sleeps. */
 void omx_hello_pause(struct omx_board *board);
+
+/* ---- any context, table->lock held ---- */
+/* The peer is new: says hello to it, several times if it does not respond. */
+void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer);
 
 /* ---- any context ---- */
 /* Name, MTU or the path to the network has changed: says hello soon. */

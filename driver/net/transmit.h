@@ -6,6 +6,7 @@
 #define OMX_TRANSMIT_H
 
 struct omx_board;
+struct omx_udp_path;
 struct sk_buff;
 
 /*
@@ -14,5 +15,8 @@ struct sk_buff;
  * the queue of the device is full.
  */
 bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
+/* The same, by this path; RCU read lock held. */
+bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
+			 struct sk_buff *skb);
 
 #endif

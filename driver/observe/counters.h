@@ -51,6 +51,10 @@
 	X(RX_POST_KEY,		"received key") \
 	X(RX_FLUSH,		"received flush") \
 	X(TX_FAILED,		"frame refused by the network stack") \
+	X(TX_UNROUTABLE,	"frame not sent, no route to the peer's address") \
+	X(TX_FRAGMENTED,	"frame sent in IP fragments, longer than its path takes") \
+	X(RX_MARKED,		"frame marked by a congested router") \
+	X(PEER_ERROR,		"ICMP error for a frame to a peer") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
 	X(LOSS_PROBE,		"probe for lost packets") \
@@ -161,6 +165,8 @@
 	X(DROP_NACK,		"dropped: nack of nothing") \
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
 	X(DROP_PEER_NAME,	"dropped: bad name in hello") \
+	X(DROP_PEER_ADDRESS,	"dropped: not from the address of the peer") \
+	X(DROP_UDP_HEADER,	"dropped: bad header in a UDP packet") \
 	X(DROP_BOARD_DOWN,	"dropped: board is being detached")
 
 enum omx_counter {

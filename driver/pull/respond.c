@@ -161,7 +161,7 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
-	const struct omx_board *board = ch->ep->board;
+	struct omx_board *board = ch->ep->board;
 
 	request->rndv = rndv;
 	request->header.start = ch->template;
@@ -174,7 +174,7 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 	request->wanted = omx_request_state(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_board_has(board, NETIF_F_SG);
-	request->frames_max = omx_gso_frames(board, request->frame_length);
+	request->frames_max = omx_gso_frames(board, rndv->ch->mac, request->frame_length);
 }
 
 static void respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb)
@@ -210,7 +210,7 @@ void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
 static bool request_fits_path(struct omx_channel *ch, u32 length)
 {
 	return length <= omx_channel_mtu(ch) ||
-	       length <= omx_peer_mtu(ch->ep->board, ch->mac, OMX_MTU_MAX);
+	       omx_peer_accepts(ch->ep->board, ch->mac, length);
 }
 
 /* OMX_STATUS_OK, the status to refuse the request with, or OMX_STATUSES: drop it. */
