@@ -405,7 +405,10 @@ struct omx_ioc_pager {
 #define OMX_IOC_COUNTER_LABEL	_IOWR(OMX_IOC_MAGIC, 0x05, struct omx_ioc_counter_label)
 /* Needs CAP_NET_ADMIN; the argument is the board's number. */
 #define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)
-/* By board and index; by MAC or name, of one board or (OMX_ANY) of any. */
+/*
+ * By board and index; by MAC or name, of one board or (OMX_ANY) of any.  EHOSTDOWN: the peer
+ * of that name has never responded, so its MAC is not known.
+ */
 #define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_NAME	_IOWR(OMX_IOC_MAGIC, 0x09, struct omx_ioc_peer)

@@ -81,6 +81,11 @@ struct omx_wire_hello {
 } __packed;
 
 #define OMX_HELLO_WANT_RESPONSE	0x01
+/*
+ * The frame is as long as the path MTU that it tests: zeros follow the name.  The response
+ * to it is as long and has this flag as well.
+ */
+#define OMX_HELLO_PROBE		0x02
 
 struct omx_wire_connect {
 	__be32	key;

@@ -18,6 +18,7 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/mtu_probe.h"
 #include "net/transmit.h"
 #include "onesided/put_ack.h"
 
@@ -180,6 +181,9 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	lockdep_assert_held(&ch->lock);
 	if (!skb)
 		return;
+	/* It may be too long for its path. */
+	if (unlikely(ch->tx.resent & omx_tx_bit(&ch->tx, seq)))
+		omx_mtu_probe_doubt(ch->ep->board, ch->mac, skb->len - ETH_HLEN);
 	/* If its clone is still somewhere, this changes nothing that is being sent. */
 	if (!skb_cloned(skb) && omx_path_limits(ch->path))
 		packet_request_ack(skb);

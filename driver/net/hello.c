@@ -24,6 +24,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
+#include "net/mtu_probe.h"
 #include "net/peer.h"
 #include "net/transmit.h"
 #include "omx_wire.h"
@@ -39,6 +40,7 @@ struct hello {
 	const struct omx_address *source;	/* NULL: it came over Ethernet */
 	u32 boot;
 	u32 mtu;
+	u32 frame;			/* its own length */
 	u8 flags;
 	char name[OMX_NAME_LEN];
 };
@@ -58,9 +60,11 @@ static bool board_can_talk(const struct omx_board *board)
 	return up;
 }
 
+/* A frame of `frame` bytes, if that is more than it takes, filled up with zeros. */
 static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type type, u64 to,
-				  u8 flags)
+				  u8 flags, u32 frame)
 {
+	u32 header = omx_wire_header_length(type), payload;
 	struct omx_wire_hello *hello;
 	char name[OMX_NAME_LEN];
 	struct sk_buff *skb;
@@ -70,9 +74,10 @@ static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type ty
 		return NULL;
 	omx_board_copy_name(board, name);
 	length = strlen(name);
-	skb = omx_packet_alloc(board, to, type, length,
-			       GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb) {
+	payload = max_t(u32, length, frame > header ? frame - header : 0);
+	skb = omx_packet_alloc(board, to, type, payload, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb || skb_is_nonlinear(skb)) {
+		kfree_skb(skb);
 		omx_count(board, DROP_NO_MEMORY);
 		return NULL;
 	}
@@ -82,13 +87,14 @@ static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type ty
 	hello->flags = flags;
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
+	memset((char *)(hello + 1) + length, 0, payload - length);
 	return skb;
 }
 
 /* Sends a HELLO or BYE.  Any context, no lock held. */
 static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
 {
-	struct sk_buff *skb = hello_make(board, type, to, flags);
+	struct sk_buff *skb = hello_make(board, type, to, flags, 0);
 
 	if (skb)
 		omx_packet_xmit(board, skb);
@@ -98,10 +104,19 @@ static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to,
 static void hello_send_udp(struct omx_board *board, enum omx_wire_type type,
 			   const struct omx_peer *peer, u8 flags)
 {
-	struct sk_buff *skb = hello_make(board, type, peer->mac ?: everybody, flags);
+	struct sk_buff *skb = hello_make(board, type, peer->mac ?: everybody, flags, 0);
 
 	if (skb)
 		omx_packet_xmit_udp(board, peer->udp, skb);
+}
+
+void omx_hello_send_to(struct omx_board *board, const struct omx_peer *peer, u8 flags,
+		       u32 frame)
+{
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, peer->mac, flags, frame);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
 }
 
 static void hello_start_udp(struct omx_peer *peer)
@@ -224,6 +239,7 @@ static void hello_work(struct work_struct *work)
 	if (hello_is_due(table, &flags))
 		hello_send(board, OMX_WIRE_HELLO, everybody, flags);
 	next = hello_udp_peers(board, omx_peers_expire(table));
+	next = omx_mtu_probe_peers(board, next);
 
 	spin_lock_bh(&table->lock);
 	if (table->running) {
@@ -303,6 +319,7 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
+	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
 	hello->flags = body->flags;
 	memset(hello->name, 0, sizeof(hello->name));
 
@@ -322,15 +339,18 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	return true;
 }
 
-static void peer_fill_from_hello(struct omx_peer_table *table, struct omx_peer *peer,
+static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 				 const struct hello *hello)
 {
 	peer->boot = hello->boot;
 	WRITE_ONCE(peer->heard, jiffies);
 	if (peer->mtu != hello->mtu) {
 		WRITE_ONCE(peer->mtu, hello->mtu);
-		omx_peers_count_mtu_change(table);
+		omx_peers_count_mtu_change(&board->peers);
+		omx_mtu_probe_soon(board, peer);
 	}
+	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE)
+		omx_mtu_probe_answered(board, peer, hello->frame);
 }
 
 /* Readers use the name without the lock, so another name needs another entry. */
@@ -359,8 +379,8 @@ static struct omx_peer *peer_meet(struct omx_board *board,
 		return NULL;
 	}
 	peer->mac = hello->mac;
-	peer->mtu = hello->mtu;
 	peer->heard = jiffies;
+	peer->probe_answered = jiffies - HZ;
 	peer->responded = jiffies - OMX_RESPONSE_INTERVAL;
 	memcpy(peer->name, hello->name, sizeof(peer->name));
 	error = omx_peer_insert(&board->peers, peer);
@@ -389,7 +409,7 @@ static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *
 		return NULL;
 	if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
 		peer = peer_rename(table, peer, hello->name) ?: peer;
-	peer_fill_from_hello(table, peer, hello);
+	peer_fill_from_hello(board, peer, hello);
 	return peer;
 }
 
@@ -430,12 +450,22 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 		hello_send(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
+/* The response to a probe is as long as the probe. */
+static void hello_respond(struct omx_board *board, const struct hello *hello, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, hello->mac, flags,
+					 flags ? hello->frame : 0);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
 void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = NULL;
 	struct hello hello;
-	bool respond;
+	bool respond = false, probe;
 
 	if (!hello_parse(board, skb, &hello)) {
 		kfree_skb(skb);
@@ -444,11 +474,14 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 	spin_lock(&table->lock);
 	if (table->running)
 		peer = peer_learn(board, &hello);
-	respond = peer && hello.flags & OMX_HELLO_WANT_RESPONSE &&
-		  hello_is_allowed(table, peer);
+	probe = hello.flags & OMX_HELLO_PROBE;
+	if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE)
+		respond = probe ? hello.frame <= omx_board_mtu(board) &&
+				  omx_mtu_probe_may_answer(peer) :
+				  hello_is_allowed(table, peer);
 	spin_unlock(&table->lock);
 	if (respond)
-		hello_send(board, OMX_WIRE_HELLO, hello.mac, 0);
+		hello_respond(board, &hello, probe ? OMX_HELLO_PROBE : 0);
 	consume_skb(skb);
 }
 

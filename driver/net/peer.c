@@ -154,6 +154,7 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 		return;
 	}
 	WRITE_ONCE(peer->mtu, 0);
+	memset(&peer->path, 0, sizeof(peer->path));
 	omx_peers_count_mtu_change(table);
 }
 
@@ -240,28 +241,33 @@ u32 omx_peer_announced_mtu(struct omx_board *board, u64 mac)
 	return mtu;
 }
 
-/* What the route to a peer takes that is reached by UDP. */
-static u32 peer_route_mtu(struct omx_board *board, u64 mac)
+u32 omx_peer_base_mtu(const struct omx_peer *peer)
 {
-	struct omx_udp_path *path;
-	u32 mtu = OMX_MTU_MAX;
+	return peer->udp ? OMX_UDP_MTU_ASSUMED : ETH_DATA_LEN;
+}
 
-	rcu_read_lock();
-	path = omx_peer_udp_path(board, mac);
-	if (path)
-		mtu = READ_ONCE(path->mtu) ?: OMX_UDP_MTU_ASSUMED;
-	rcu_read_unlock();
-	return mtu;
+/* What the peer accepts, its route takes, and has been proved to arrive. */
+static u32 peer_mtu(const struct omx_peer *peer, u32 assumed)
+{
+	u32 mtu = READ_ONCE(peer->mtu) ?: assumed;
+
+	if (peer->udp)
+		mtu = min(mtu, READ_ONCE(peer->udp->mtu) ?: OMX_UDP_MTU_ASSUMED);
+	return min(mtu, omx_path_mtu_limit(&peer->path, omx_peer_base_mtu(peer)));
 }
 
 u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed)
 {
 	u32 mtu = omx_board_mtu(board) ?: OMX_MTU_MIN;
+	struct omx_peer *peer;
 
 	if (mac == board->mac)
 		return mtu;
-	return min3(mtu, omx_peer_announced_mtu(board, mac) ?: assumed,
-		    peer_route_mtu(board, mac));
+	rcu_read_lock();
+	peer = omx_peer_find(&board->peers, mac);
+	mtu = min(mtu, peer ? peer_mtu(peer, assumed) : assumed);
+	rcu_read_unlock();
+	return mtu;
 }
 
 bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length)
@@ -391,7 +397,7 @@ int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 			error = 0;
 			break;
 		}
-		error = -EHOSTUNREACH;
+		error = -EHOSTDOWN;
 	}
 	rcu_read_unlock();
 	return error;
@@ -403,6 +409,9 @@ void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old)
 	new->udp = old->udp;
 	new->boot = old->boot;
 	new->mtu = old->mtu;
+	new->path = old->path;
+	new->probe_due = old->probe_due;
+	new->probe_ended = old->probe_ended;
 	new->heard = old->heard;
 	new->responded = old->responded;
 	if (!new->name_is_fixed)

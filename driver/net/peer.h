@@ -17,6 +17,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "net/path_mtu.h"
 #include "omx_abi.h"
 
 struct omx_address;
@@ -40,6 +41,11 @@ struct omx_peer {
 	/* The rest changes while readers look. */
 	u32 boot;			/* table->lock held */
 	u32 mtu;			/* 0: it has said no hello */
+	struct omx_path_mtu path;	/* table->lock held */
+	unsigned long probe_due;	/* jiffies; table->lock held */
+	unsigned long probed;		/* jiffies: the last probe; table->lock held */
+	unsigned long probe_answered;	/* jiffies: its last one, by us; table->lock held */
+	bool probe_ended;		/* the search has found the path MTU; table->lock held */
 	unsigned long heard;		/* jiffies: its last valid frame; no lock */
 	unsigned long responded;	/* jiffies; table->lock held */
 };
@@ -95,6 +101,8 @@ unsigned long omx_peers_expire(struct omx_peer_table *table);
  * MTU is not known is assumed to have this one.
  */
 u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed);
+/* What is assumed to reach the peer if nothing is proved. */
+u32 omx_peer_base_mtu(const struct omx_peer *peer);
 /* The MTU that the peer has announced; 0: it is not known. */
 u32 omx_peer_announced_mtu(struct omx_board *board, u64 mac);
 

@@ -58,6 +58,7 @@ struct omx_udp_path {
 	struct dst_cache routes;
 	struct rcu_head rcu;
 	u32 mtu;			/* longest frame that the route takes; 0: none was sent */
+	u32 limit;			/* longer ones were lost all the same; 0: none */
 	int error;			/* -errno; 0: no reason is known why it is not reached */
 	unsigned int burst;		/* quick hellos still to be sent; table->lock */
 	unsigned long hello_due;	/* jiffies; table->lock */

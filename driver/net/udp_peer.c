@@ -67,6 +67,7 @@ static struct omx_peer *peer_set_mac(struct omx_peer_table *table, struct omx_pe
 	new->mac = mac;
 	new->boot = 0;
 	new->mtu = 0;
+	memset(&new->path, 0, sizeof(new->path));
 	omx_peer_replace(table, old, new);
 	return new;
 }
@@ -150,12 +151,13 @@ static void udp_peer_describe(struct omx_board *board, const struct omx_peer *pe
 	memset(out, 0, sizeof(*out));
 	omx_peer_describe(board, peer, &out->peer);
 	out->port = omx_udp_port;
+	if (peer->mtu)
+		out->path_mtu = omx_peer_mtu(board, peer->mac, OMX_MTU_MIN);
 	if (!path)
 		return;
 	memcpy(out->address, &path->address.ip, sizeof(out->address));
 	out->scope = path->address.scope;
 	out->error = -READ_ONCE(path->error);
-	out->path_mtu = READ_ONCE(path->mtu);
 }
 
 int omx_udp_peer_query(struct omx_board *board, struct omx_ioc_udp_peer *peer)

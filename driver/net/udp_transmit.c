@@ -22,7 +22,9 @@
 #include <net/route.h>
 #include <net/udp.h>
 
+#include "compat.h"
 #include "net/board.h"
+#include "net/frame.h"
 #include "net/udp_carrier.h"
 
 /* Between the IP header and the Ethernet header of the frame. */
@@ -44,6 +46,8 @@ static void path_set_mtu(struct omx_board *board, struct omx_udp_path *path, u32
 	spin_lock_bh(&board->peers.lock);
 	WRITE_ONCE(path->mtu, mtu);
 	omx_peers_count_mtu_change(&board->peers);
+	if (board->peers.running)	/* prove it */
+		mod_delayed_work(omx_system_wq, &board->peers.hello, 0);
 	spin_unlock_bh(&board->peers.lock);
 }
 
@@ -85,15 +89,24 @@ static void udp_push_headers(struct net *net, struct sk_buff *skb)
 	udp->len = htons(skb->len);
 }
 
-/* Does the frame fit the path?  Otherwise it is sent in fragments. */
-static bool udp_frame_fits(struct omx_board *board, struct omx_udp_path *path,
-			   struct sk_buff *skb, u32 mtu)
+/*
+ * Returns 0 if the frame fits the path, else the length of the IP packets that it has to be
+ * cut into.  A hello that probes the path is lost if it does not fit.
+ */
+static unsigned int udp_fragment_size(struct omx_board *board, struct omx_udp_path *path,
+				      const struct sk_buff *skb, const struct dst_entry *dst,
+				      unsigned int ip_header)
 {
+	u32 mtu = udp_frame_mtu(dst, ip_header);
+	u32 limit = READ_ONCE(path->limit);
+
 	path_set_mtu(board, path, mtu);
+	if (limit && limit < mtu && omx_packet_head(skb)->type != OMX_WIRE_HELLO)
+		mtu = limit;
 	if (likely(skb->len <= mtu + ETH_HLEN))
-		return true;
+		return 0;
 	omx_count(board, TX_FRAGMENTED);
-	return false;
+	return mtu + ETH_HLEN + UDP_HEADERS + ip_header;
 }
 
 /* ---- IPv4 ---- */
@@ -118,7 +131,7 @@ static struct rtable *udp_route4(struct net *net, struct omx_udp_path *path, __b
 }
 
 static void udp_push_ip4(struct net *net, struct sk_buff *skb, const struct rtable *route,
-			 __be32 source, __be32 dest, bool fits)
+			 __be32 source, __be32 dest, unsigned int fragment_size)
 {
 	struct iphdr *ip = __skb_push(skb, sizeof(*ip));
 
@@ -126,7 +139,7 @@ static void udp_push_ip4(struct net *net, struct sk_buff *skb, const struct rtab
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) >> 2;
 	ip->tos = INET_ECN_ECT_0;
-	ip->frag_off = fits ? htons(IP_DF) : 0;
+	ip->frag_off = fragment_size ? 0 : htons(IP_DF);
 	ip->ttl = ip4_dst_hoplimit(&route->dst);
 	ip->protocol = IPPROTO_UDP;
 	ip->saddr = source;
@@ -134,6 +147,7 @@ static void udp_push_ip4(struct net *net, struct sk_buff *skb, const struct rtab
 	__ip_select_ident(net, ip, 1);
 	skb->protocol = htons(ETH_P_IP);
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	IPCB(skb)->frag_max_size = fragment_size;
 }
 
 /* Returns what the stack says, or a negative error; then the frame is still the caller's. */
@@ -142,9 +156,9 @@ static int udp_xmit4(struct omx_board *board, struct omx_udp_path *path, struct 
 	const __be32 dest = path->address.ip.s6_addr32[3];
 	struct net *net = board->on->udp.net;
 	struct sock *sk = rcu_dereference(board->on->udp.v4);
+	unsigned int fragment_size;
 	struct rtable *route;
 	__be32 source;
-	bool fits;
 
 	if (!sk)
 		return -ENOTCONN;
@@ -155,10 +169,10 @@ static int udp_xmit4(struct omx_board *board, struct omx_udp_path *path, struct 
 		dst_release(&route->dst);
 		return -ENOMEM;
 	}
-	fits = udp_frame_fits(board, path, skb, udp_frame_mtu(&route->dst, sizeof(struct iphdr)));
+	fragment_size = udp_fragment_size(board, path, skb, &route->dst, sizeof(struct iphdr));
 	udp_push_headers(net, skb);
 	udp_set_csum(false, skb, source, dest, skb->len);
-	udp_push_ip4(net, skb, route, source, dest, fits);
+	udp_push_ip4(net, skb, route, source, dest, fragment_size);
 	skb_dst_set(skb, &route->dst);
 	return ip_local_out(net, sk, skb);
 }
@@ -188,7 +202,8 @@ static struct dst_entry *udp_route6(struct net *net, struct sock *sk,
 }
 
 static void udp_push_ip6(struct net *net, struct sk_buff *skb, struct dst_entry *dst,
-			 const struct in6_addr *source, const struct omx_udp_path *path)
+			 const struct in6_addr *source, const struct omx_udp_path *path,
+			 unsigned int fragment_size)
 {
 	struct flowi6 flow = { .daddr = path->address.ip, .saddr = *source };
 	const unsigned int length = skb->len;
@@ -203,12 +218,15 @@ static void udp_push_ip6(struct net *net, struct sk_buff *skb, struct dst_entry 
 	ip->daddr = path->address.ip;
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	IP6CB(skb)->frag_max_size = fragment_size;
+	skb->ignore_df = !!fragment_size;
 }
 
 static int udp_xmit6(struct omx_board *board, struct omx_udp_path *path, struct sk_buff *skb)
 {
 	struct net *net = board->on->udp.net;
 	struct sock *sk = rcu_dereference(board->on->udp.v6);
+	unsigned int fragment_size;
 	struct in6_addr source;
 	struct dst_entry *dst;
 
@@ -221,11 +239,10 @@ static int udp_xmit6(struct omx_board *board, struct omx_udp_path *path, struct 
 		dst_release(dst);
 		return -ENOMEM;
 	}
-	skb->ignore_df = !udp_frame_fits(board, path, skb,
-					 udp_frame_mtu(dst, sizeof(struct ipv6hdr)));
+	fragment_size = udp_fragment_size(board, path, skb, dst, sizeof(struct ipv6hdr));
 	udp_push_headers(net, skb);
 	udp6_set_csum(false, skb, &source, &path->address.ip, skb->len);
-	udp_push_ip6(net, skb, dst, &source, path);
+	udp_push_ip6(net, skb, dst, &source, path, fragment_size);
 	skb_dst_set(skb, dst);
 	return ip6_local_out(net, sk, skb);
 }

@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
+#include "net/mtu_probe.h"
 #include "pull/private.h"
 
 #define TIMEOUT_MAX_US		500000	/* twice that for a block that was requested again */
@@ -101,8 +102,11 @@ static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	if (omx_pull_frame_length(pull) < pull->window.frame_length)
 		pull_restart(pull, out);
 	pull_request_late(pull, out);
-	if (pull->backoff >= 2)
+	if (pull->backoff >= 2) {
 		omx_pull_schedule_yield(pull);
+		omx_mtu_probe_doubt(pull->ep->board, pull->ch->mac,
+				    pull->window.frame_length + OMX_PULL_RESPONSE_HEADER);
+	}
 	omx_pull_timer_start(pull);
 	return true;
 }
