@@ -134,6 +134,7 @@ struct omx_ioc_counter_label {
 #define OMX_PEER_NAMED		0x2	/* name is known */
 #define OMX_PEER_LOCAL		0x4	/* a board of this host */
 #define OMX_PEER_UDP		0x8	/* reached by UDP; see struct omx_ioc_udp_peer */
+#define OMX_PEER_GROUP		0x10	/* no peer, but a multicast group in which they meet */
 
 struct omx_ioc_peer {
 	__u32	board;			/* in/out: through which board */
@@ -159,7 +160,9 @@ struct omx_ioc_udp_peer {
 	struct omx_ioc_peer peer;
 	__u8	address[16];		/* IPv6; IPv4 is ::ffff:a.b.c.d; all 0: none */
 	__u32	scope;			/* interface of a link-local address, else 0 */
-	__u32	error;			/* errno: why it cannot be reached; 0: none is known */
+	__u32	error;			/* errno: why it cannot be reached; 0: none is known;
+					 * ENOTUNIQ: its MAC is that of another peer
+					 */
 	__u32	path_mtu;		/* the longest frame that is sent to it */
 	__u32	port;			/* UDP port of all hosts */
 	__u32	reserved[2];

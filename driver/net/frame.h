@@ -20,7 +20,8 @@ struct omx_board;
  */
 struct omx_frame_cb {
 	struct omx_address source;	/* if it came by UDP */
-	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 2];
+	bool by_group;			/* the same: it was sent to a group */
+	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 3];
 	bool by_udp;
 	bool marked;			/* by a congested router (ECN, RFC 3168) */
 };

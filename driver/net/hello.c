@@ -40,6 +40,7 @@ struct hello {
 	const struct omx_address *source;	/* NULL: it came over Ethernet */
 	u32 boot;
 	u32 mtu;
+	bool by_group;
 	u32 frame;			/* its own length */
 	u8 flags;
 	char name[OMX_NAME_LEN];
@@ -151,6 +152,28 @@ void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer)
 		mod_delayed_work(omx_system_wq, &table->hello, 0);
 }
 
+/* Many may ask at once: all of them hear the same hello. */
+void omx_hello_to_groups(struct omx_board *board)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+	unsigned long index;
+
+	lockdep_assert_held(&table->lock);
+	xa_for_each(&table->by_index, index, peer) {
+		unsigned long due = jiffies;
+
+		if (!peer->udp || !peer->udp->is_group)
+			continue;
+		if (time_before(due, peer->udp->hello_sent + BURST_INTERVAL))
+			due = peer->udp->hello_sent + BURST_INTERVAL;
+		if (time_before(due, peer->udp->hello_due))
+			peer->udp->hello_due = due;
+	}
+	if (table->running)
+		mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
 static unsigned long hello_interval(unsigned int burst)
 {
 	return burst ? BURST_INTERVAL : HELLO_INTERVAL - get_random_u32() % HELLO_JITTER;
@@ -183,10 +206,12 @@ static bool udp_hello_is_due(struct omx_peer_table *table, const struct omx_peer
 	spin_lock_bh(&table->lock);
 	due = table->running && time_after_eq(jiffies, path->hello_due);
 	if (due) {
-		*flags = path->burst || !peer->mtu ? OMX_HELLO_WANT_RESPONSE : 0;
+		*flags = path->burst || !(peer->mtu || path->is_group) ?
+			OMX_HELLO_WANT_RESPONSE : 0;
 		if (path->burst)
 			path->burst--;
 		path->hello_due = jiffies + hello_interval(path->burst);
+		path->hello_sent = jiffies;
 	}
 	if (time_before(path->hello_due, *next))
 		*next = path->hello_due;
@@ -317,6 +342,7 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 
 	hello->mac = omx_mac_read(eth_hdr(skb)->h_source);
 	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
+	hello->by_group = hello->source && omx_frame_cb(skb)->by_group;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
 	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
@@ -402,7 +428,8 @@ static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *
 
 	lockdep_assert_held(&table->lock);
 	if (hello->source)
-		peer = omx_udp_peer_claim(board, hello->mac, hello->source);
+		peer = omx_udp_peer_claim(board, hello->mac, hello->source,
+					  hello->by_group);
 	else
 		peer = omx_peer_find(table, hello->mac) ?: peer_meet(board, hello);
 	if (!peer)
@@ -475,7 +502,9 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 	if (table->running)
 		peer = peer_learn(board, &hello);
 	probe = hello.flags & OMX_HELLO_PROBE;
-	if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE)
+	if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE && hello.by_group)
+		omx_hello_to_groups(board);	/* it need not know our address */
+	else if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE)
 		respond = probe ? hello.frame <= omx_board_mtu(board) &&
 				  omx_mtu_probe_may_answer(peer) :
 				  hello_is_allowed(table, peer);

@@ -24,6 +24,8 @@ void omx_hello_pause(struct omx_board *board);
 /* ---- any context, table->lock held ---- */
 /* The peer is new: says hello to it, several times if it does not respond. */
 void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer);
+/* Somebody in a multicast group wants to know who is there. */
+void omx_hello_to_groups(struct omx_board *board);
 
 /* ---- any context ---- */
 /* Name, MTU or the path to the network has changed: says hello soon. */

@@ -331,6 +331,8 @@ void omx_peer_describe(struct omx_board *board, const struct omx_peer *peer,
 		out->flags |= OMX_PEER_NAMED;
 	if (peer->udp)
 		out->flags |= OMX_PEER_UDP;
+	if (peer->udp && peer->udp->is_group)
+		out->flags |= OMX_PEER_GROUP;
 	if (!READ_ONCE(board->detaching) &&
 	    omx_board_mac_is_local(dev_net(board->dev), peer->mac))
 		out->flags |= OMX_PEER_LOCAL;

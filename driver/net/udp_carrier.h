@@ -38,7 +38,7 @@ struct socket;
 /* An IPv4 address is mapped into IPv6. */
 struct omx_address {
 	struct in6_addr ip;
-	u32 scope;			/* interface of a link-local address, else 0 */
+	u32 scope;			/* interface of a link-local address or a group, else 0 */
 };
 
 static inline bool omx_address_is_equal(const struct omx_address *a,
@@ -52,9 +52,14 @@ static inline bool omx_address_is_v4(const struct omx_address *address)
 	return ipv6_addr_v4mapped(&address->ip);
 }
 
-/* How frames reach a peer by UDP.  Belongs to the newest copy of its struct omx_peer. */
+/*
+ * How frames reach a peer by UDP.  Belongs to the newest copy of its struct omx_peer.
+ * A multicast group is an entry like a peer, whose MAC stays unknown: hosts that say
+ * hello there become peers.
+ */
 struct omx_udp_path {
 	struct omx_address address;
+	bool is_group;
 	struct dst_cache routes;
 	struct rcu_head rcu;
 	u32 mtu;			/* longest frame that the route takes; 0: none was sent */
@@ -62,6 +67,7 @@ struct omx_udp_path {
 	int error;			/* -errno; 0: no reason is known why it is not reached */
 	unsigned int burst;		/* quick hellos still to be sent; table->lock */
 	unsigned long hello_due;	/* jiffies; table->lock */
+	unsigned long hello_sent;	/* jiffies; table->lock */
 };
 
 /* What a network namespace has for it. */
@@ -85,6 +91,9 @@ void omx_udp_init(struct omx_udp *udp, struct net *net);
 void omx_udp_exit(struct omx_udp *udp);		/* no board is left; rtnl not held */
 /* Opens the sockets that are not open yet.  udp->lock held, rtnl not held. */
 int omx_udp_open(struct omx_udp *udp);
+/* Joins or leaves a group on the interface `scope`.  The same conditions. */
+int omx_udp_join(struct omx_udp *udp, const struct omx_address *group);
+void omx_udp_leave(struct omx_udp *udp, const struct omx_address *group);
 /* The ioctls. */
 int omx_udp_peer_query(struct omx_board *board, struct omx_ioc_udp_peer *peer);
 int omx_udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer);
@@ -102,11 +111,11 @@ bool omx_udp_xmit(struct omx_board *board, struct omx_udp_path *path, struct sk_
 
 /* ---- softirq, table->lock held ---- */
 /*
- * A hello came from this address and says this MAC.  Returns the entry of that address,
- * which has this MAC then, or NULL if the two do not belong together.
+ * A hello came from this address, perhaps to a group, and says this MAC.  Returns the entry
+ * of that address, which has this MAC then, or NULL if the two do not belong together.
  */
 struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
-				    const struct omx_address *source);
+				    const struct omx_address *source, bool by_group);
 
 #else
 
@@ -149,7 +158,8 @@ static inline bool omx_udp_xmit(struct omx_board *board, struct omx_udp_path *pa
 }
 
 static inline struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
-						  const struct omx_address *source)
+						  const struct omx_address *source,
+						  bool by_group)
 {
 	return NULL;
 }

@@ -53,6 +53,28 @@ void omx_udp_path_free(struct omx_udp_path *path)
 	call_rcu(&path->rcu, path_free_rcu);
 }
 
+static struct omx_peer *udp_peer_alloc(const struct omx_address *address, gfp_t gfp)
+{
+	struct omx_peer *peer = kzalloc(sizeof(*peer), gfp);
+
+	if (!peer)
+		return NULL;
+	peer->udp = path_alloc(address, gfp);
+	if (!peer->udp) {
+		kfree(peer);
+		return NULL;
+	}
+	peer->responded = jiffies - OMX_RESPONSE_INTERVAL;
+	return peer;
+}
+
+/* It is not in the table. */
+static void udp_peer_free(struct omx_peer *peer)
+{
+	path_destroy(peer->udp);
+	kfree(peer);
+}
+
 /* ---- which MAC is at which address ---- */
 
 /* The entry of the address is replaced by one with another MAC, or with none (0). */
@@ -86,8 +108,25 @@ static bool peer_gives_up_mac(struct omx_peer_table *table, struct omx_peer *els
 	return true;
 }
 
+/* A host that has said hello to a group; it leaves the table as on Ethernet. */
+static struct omx_peer *peer_meet_at(struct omx_board *board, u64 mac,
+				     const struct omx_address *address)
+{
+	struct omx_peer *peer = udp_peer_alloc(address, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!peer)
+		return NULL;
+	peer->mac = mac;
+	peer->heard = jiffies;
+	peer->udp->hello_due = jiffies;
+	if (!omx_peer_insert(&board->peers, peer))
+		return peer;
+	udp_peer_free(peer);
+	return NULL;
+}
+
 struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
-				    const struct omx_address *source)
+				    const struct omx_address *source, bool by_group)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = omx_peer_find_address(table, source);
@@ -96,35 +135,60 @@ struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
 	lockdep_assert_held(&table->lock);
 	if (peer && peer->mac == mac)
 		return peer;
-	if (!peer || (peer->mac && peer->mtu) ||
+	if ((!peer && !by_group) || (peer && peer->mac && peer->mtu) ||
 	    (elsewhere && !peer_gives_up_mac(table, elsewhere))) {
 		omx_count(board, DROP_PEER_ADDRESS);
+		if (peer && elsewhere)
+			WRITE_ONCE(peer->udp->error, -ENOTUNIQ);
 		return NULL;
 	}
-	peer = peer_set_mac(table, peer, mac);
-	if (!peer)
+	peer = peer ? peer_set_mac(table, peer, mac) : peer_meet_at(board, mac, source);
+	if (peer)
+		WRITE_ONCE(peer->udp->error, 0);
+	else
 		omx_count(board, DROP_NO_MEMORY);
 	return peer;
 }
 
 /* ---- ioctls ---- */
 
-static void address_read(struct omx_address *address, const struct omx_ioc_udp_peer *peer)
+static bool address_is_group(const struct omx_address *address)
 {
-	memcpy(&address->ip, peer->address, sizeof(address->ip));
-	address->scope = peer->scope;
+	return omx_address_is_v4(address) ? ipv4_is_multicast(address->ip.s6_addr32[3]) :
+					    ipv6_addr_is_multicast(&address->ip);
 }
 
-/* The address of one host, and a scope where it needs one. */
+/* A group is joined on the interface of the board. */
+static int address_read(struct omx_board *board, struct omx_address *address,
+			const struct omx_ioc_udp_peer *peer)
+{
+	int error = 0;
+
+	memcpy(&address->ip, peer->address, sizeof(address->ip));
+	address->scope = peer->scope;
+	if (!address_is_group(address))
+		return 0;
+	rcu_read_lock();
+	if (READ_ONCE(board->detaching))
+		error = -ENODEV;
+	else
+		address->scope = board->dev->ifindex;
+	rcu_read_unlock();
+	return error;
+}
+
+/* The address of one host, with a scope where it needs one, or of a group. */
 static bool address_is_valid(const struct omx_address *address)
 {
 	const int type = ipv6_addr_type(&address->ip);
 
+	if (address_is_group(address))
+		return true;
 	if (omx_address_is_v4(address)) {
 		__be32 ip = address->ip.s6_addr32[3];
 
 		return !address->scope && !ipv4_is_zeronet(ip) && !ipv4_is_lbcast(ip) &&
-		       !ipv4_is_multicast(ip) && !ipv4_is_loopback(ip);
+		       !ipv4_is_loopback(ip);
 	}
 	if (!(type & IPV6_ADDR_UNICAST) || type & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_COMPATv4))
 		return false;
@@ -199,24 +263,6 @@ static int udp_peer_insert(struct omx_board *board, struct omx_peer *new)
 	return 0;
 }
 
-static struct omx_peer *udp_peer_alloc(const struct omx_address *address, const char *name)
-{
-	struct omx_peer *peer = kzalloc(sizeof(*peer), GFP_KERNEL_ACCOUNT);
-
-	if (!peer)
-		return NULL;
-	peer->udp = path_alloc(address, GFP_KERNEL_ACCOUNT);
-	if (!peer->udp) {
-		kfree(peer);
-		return NULL;
-	}
-	peer->is_static = true;
-	peer->name_is_fixed = *name;
-	peer->responded = jiffies - OMX_RESPONSE_INTERVAL;
-	strscpy_pad(peer->name, name, sizeof(peer->name));
-	return peer;
-}
-
 /* udp->lock keeps the sockets open until the peer is in the table. */
 static int udp_peer_publish(struct omx_board *board, struct omx_peer *peer)
 {
@@ -225,6 +271,8 @@ static int udp_peer_publish(struct omx_board *board, struct omx_peer *peer)
 
 	mutex_lock(&udp->lock);
 	error = omx_udp_open(udp);
+	if (!error && peer->udp->is_group)
+		error = omx_udp_join(udp, &peer->udp->address);
 	if (!error) {
 		spin_lock_bh(&board->peers.lock);
 		error = udp_peer_insert(board, peer);
@@ -241,20 +289,31 @@ int omx_udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *ioc)
 	struct omx_peer *peer;
 	int error;
 
-	address_read(&address, ioc);
+	error = address_read(board, &address, ioc);
+	if (error)
+		return error;
 	if (!address_is_valid(&address))
 		return -EINVAL;
 	if (address_is_own(board->on->udp.net, &address))
 		return -ELOOP;
-	peer = udp_peer_alloc(&address, ioc->peer.name);
+	peer = udp_peer_alloc(&address, GFP_KERNEL_ACCOUNT);
 	if (!peer)
 		return -ENOMEM;
+	peer->is_static = true;
+	peer->name_is_fixed = *ioc->peer.name;
+	strscpy_pad(peer->name, ioc->peer.name, sizeof(peer->name));
+	peer->udp->is_group = address_is_group(&address);
 	error = udp_peer_publish(board, peer);
-	if (error) {
-		path_destroy(peer->udp);
-		kfree(peer);
-	}
+	if (error)
+		udp_peer_free(peer);
 	return error;
+}
+
+static void udp_leave_group(struct omx_udp *udp, const struct omx_address *group)
+{
+	mutex_lock(&udp->lock);
+	omx_udp_leave(udp, group);
+	mutex_unlock(&udp->lock);
 }
 
 int omx_udp_peer_remove(struct omx_board *board, struct omx_ioc_udp_peer *ioc)
@@ -262,13 +321,18 @@ int omx_udp_peer_remove(struct omx_board *board, struct omx_ioc_udp_peer *ioc)
 	struct omx_peer_table *table = &board->peers;
 	struct omx_address address;
 	struct omx_peer *peer;
+	int error;
 
-	address_read(&address, ioc);
+	error = address_read(board, &address, ioc);
+	if (error)
+		return error;
 	spin_lock_bh(&table->lock);
 	peer = omx_peer_find_address(table, &address);
 	if (peer)
 		omx_peer_delete(table, peer);
 	spin_unlock_bh(&table->lock);
+	if (peer && address_is_group(&address))
+		udp_leave_group(&board->on->udp, &address);
 	omx_udp_review(&board->on->udp);
 	return peer ? 0 : -ENOENT;
 }

@@ -46,10 +46,11 @@ static struct omx_board *board_with_peer_at(struct omx_net *on, const struct omx
 
 /* A peer that does not know our MAC yet says hello to everybody at this address. */
 static struct omx_board *frame_board(struct omx_net *on, const struct ethhdr *eth,
-				     const struct omx_address *source)
+				     const struct omx_address *source,
+				     const struct omx_address *group)
 {
 	if (is_broadcast_ether_addr(eth->h_dest))
-		return board_with_peer_at(on, source);
+		return board_with_peer_at(on, group ?: source);
 	return omx_board_with_mac(on, omx_mac_read(eth->h_dest));
 }
 
@@ -80,6 +81,18 @@ static void source_read(struct sk_buff *skb, struct omx_address *source)
 	source->ip = ipv6_hdr(skb)->saddr;
 	if (ipv6_addr_type(&source->ip) & IPV6_ADDR_LINKLOCAL)
 		source->scope = skb->dev->ifindex;
+}
+
+/* The group that the packet was sent to.  False: it was sent to us alone. */
+static bool group_read(struct sk_buff *skb, struct omx_address *group)
+{
+	group->scope = skb->dev->ifindex;
+	if (ip_hdr(skb)->version == 4) {
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, &group->ip);
+		return ipv4_is_multicast(ip_hdr(skb)->daddr);
+	}
+	group->ip = ipv6_hdr(skb)->daddr;
+	return ipv6_addr_is_multicast(&group->ip);
 }
 
 static bool packet_is_marked(const struct sk_buff *skb)
@@ -131,7 +144,7 @@ static bool frame_is_from_its_peer(struct omx_board *board, struct sk_buff *skb,
 }
 
 static void frame_receive(struct omx_board *board, struct sk_buff *skb,
-			  const struct omx_address *source, bool marked)
+			  const struct omx_address *source, bool by_group, bool marked)
 {
 	if (!frame_is_from_its_peer(board, skb, source)) {
 		omx_count(board, DROP_PEER_ADDRESS);
@@ -142,6 +155,7 @@ static void frame_receive(struct omx_board *board, struct sk_buff *skb,
 		omx_count(board, RX_MARKED);
 	skb->dev = board->dev;
 	omx_frame_cb(skb)->source = *source;
+	omx_frame_cb(skb)->by_group = by_group;
 	omx_frame_cb(skb)->by_udp = true;
 	omx_frame_cb(skb)->marked = marked;
 	omx_receive_frame(board, skb);
@@ -150,10 +164,10 @@ static void frame_receive(struct omx_board *board, struct sk_buff *skb,
 int omx_udp_receive(struct sock *sk, struct sk_buff *skb)
 {
 	struct omx_udp *udp = rcu_dereference_sk_user_data(sk);
-	struct omx_address source;
+	struct omx_address source, group;
 	struct omx_board *board;
+	bool by_group, marked;
 	struct omx_net *on;
-	bool marked;
 	int drop;
 
 	if (!udp) {	/* the socket is being closed */
@@ -162,11 +176,13 @@ int omx_udp_receive(struct sock *sk, struct sk_buff *skb)
 	}
 	on = container_of(udp, struct omx_net, udp);
 	source_read(skb, &source);
+	by_group = group_read(skb, &group);
 	marked = packet_is_marked(skb);
 	drop = packet_unwrap(skb);
-	board = drop ? NULL : frame_board(on, eth_hdr(skb), &source);
+	board = drop ? NULL : frame_board(on, eth_hdr(skb), &source,
+						  by_group ? &group : NULL);
 	if (board) {
-		frame_receive(board, skb, &source, marked);
+		frame_receive(board, skb, &source, by_group, marked);
 	} else {
 		count_drop_of_host(on, drop ?: OMX_COUNTER_DROP_PEER_ADDRESS);
 		kfree_skb(skb);

@@ -12,6 +12,8 @@
  */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/net.h>
+#include <linux/sockptr.h>
 #include <net/inet_sock.h>
 #include <net/udp_tunnel.h>
 
@@ -67,6 +69,46 @@ int omx_udp_open(struct omx_udp *udp)
 			error = 0;
 	}
 	return error;
+}
+
+static int udp_set_option(struct socket *socket, int level, int option, void *value,
+			  unsigned int size)
+{
+	if (!socket)
+		return -EAFNOSUPPORT;
+	return socket->ops->setsockopt(socket, level, option, KERNEL_SOCKPTR(value), size);
+}
+
+static int udp_set_membership(struct omx_udp *udp, const struct omx_address *group, bool member)
+{
+	struct ip_mreqn v4 = {
+		.imr_multiaddr.s_addr = group->ip.s6_addr32[3],
+		.imr_ifindex = group->scope,
+	};
+	struct ipv6_mreq v6 = {
+		.ipv6mr_multiaddr = group->ip,
+		.ipv6mr_ifindex = group->scope,
+	};
+
+	lockdep_assert_held(&udp->lock);
+	if (omx_address_is_v4(group))
+		return udp_set_option(udp->socket_v4, SOL_IP, member ? IP_ADD_MEMBERSHIP :
+				      IP_DROP_MEMBERSHIP, &v4, sizeof(v4));
+	return udp_set_option(udp->socket_v6, SOL_IPV6, member ? IPV6_ADD_MEMBERSHIP :
+			      IPV6_DROP_MEMBERSHIP, &v6, sizeof(v6));
+}
+
+/* It may be a member already, of a board that was detached. */
+int omx_udp_join(struct omx_udp *udp, const struct omx_address *group)
+{
+	int error = udp_set_membership(udp, group, true);
+
+	return error == -EADDRINUSE ? 0 : error;
+}
+
+void omx_udp_leave(struct omx_udp *udp, const struct omx_address *group)
+{
+	udp_set_membership(udp, group, false);
 }
 
 /* Whoever has read the pointer may send through the socket until a grace period is over. */

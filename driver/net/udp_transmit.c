@@ -115,6 +115,7 @@ static struct rtable *udp_route4(struct net *net, struct omx_udp_path *path, __b
 {
 	struct flowi4 flow = {
 		.daddr = path->address.ip.s6_addr32[3],
+		.flowi4_oif = path->address.scope,
 		.flowi4_proto = IPPROTO_UDP,
 		.fl4_dport = htons(omx_udp_port),
 	};
