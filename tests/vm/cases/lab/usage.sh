@@ -29,6 +29,11 @@ refused '--speed is a number' run --virtual-time --speed 0 true
 refused 'of congestion' bench --pattern incast latency
 refused 'congestion is measured alone' bench congestion latency
 refused 'congestion is measured alone' bench --wall congestion
+refused '--udp is' run --udp 5 true
+refused '--udp is' check --udp loss
+refused '--udp joins' run --udp 4 --machines true
+refused 'has no UDP tunnels' run --kernel 7.2 --udp 6 true
+refused '--udp excludes' check --all --udp 6 loss
 refused '--all and --debug' check --all --debug memory
 refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing
