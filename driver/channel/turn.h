@@ -26,7 +26,9 @@ struct timer_list;
 /* 8 to 10 ms: longer than a round of many senders, on a link of 1 Gb/s. */
 static inline u32 omx_sender_epoch(void)
 {
-	return jiffies >> (HZ >= 128 ? ilog2(HZ / 64) : 0);
+	const unsigned long now = jiffies;
+
+	return now >> (HZ >= 128 ? ilog2(HZ / 64) : 0);
 }
 
 /* ---- softirq, or BH off; ch->lock held ---- */
