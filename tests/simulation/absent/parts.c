@@ -190,7 +190,7 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	return __alloc_skb(size, GFP_ATOMIC, 0, NUMA_NO_NODE);
 }
 
-u32 omx_gso_frames(const struct omx_board *board, u32 frame_length)
+u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 {
 	return 1;
 }
