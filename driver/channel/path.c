@@ -201,7 +201,7 @@ static u32 path_try_take(struct omx_channel *ch, u32 wanted)
 u32 omx_path_take(struct omx_channel *ch, u32 wanted)
 {
 	struct omx_path *path = ch->path;
-	u32 frames = 0;
+	u32 frames = 0, more = 0;
 
 	lockdep_assert_held(&ch->lock);
 	/* It has its turn, or nobody waits. */
@@ -214,14 +214,15 @@ u32 omx_path_take(struct omx_channel *ch, u32 wanted)
 	path_enqueue(ch);
 	/*
 	 * Either this sees the room that others have made, or their omx_path_next() sees
-	 * the channel in the queue.
+	 * the channel in the queue.  Others may take that room meanwhile: it leaves the
+	 * queue only with something in flight, whose ack will let it go on.
 	 */
 	smp_mb();
-	if (READ_ONCE(path->waiting.next) == &ch->in_path && path_room(path)) {
+	if (READ_ONCE(path->waiting.next) == &ch->in_path)
+		more = path_try_take(ch, wanted - frames);
+	if (more)
 		omx_path_dequeue(ch);
-		frames += path_try_take(ch, wanted - frames);
-	}
-	return frames;
+	return frames + more;
 }
 
 void omx_path_quit(struct omx_channel *ch)
