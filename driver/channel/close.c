@@ -190,6 +190,9 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 
 	__skb_queue_head_init(&packets);
 	spin_lock_bh(&ch->lock);
+	/* Whoever is giving it a turn on its path or board finds it dead. */
+	if (!ch->dead)
+		WRITE_ONCE(ch->dead, OMX_STATUS_CLOSED);
 	channel_remove_packets(ch, &packets);
 	omx_channel_leave_turns(ch);
 	spin_unlock_bh(&ch->lock);
@@ -380,4 +383,7 @@ void omx_channels_destroy(struct omx_endpoint *ep)
 
 	while ((ch = omx_table_next(&ep->channels, &slot)))
 		channel_free(ep, ch);
+	/* Frames for other endpoints of the board may be giving one of them its turn. */
+	if (slot)
+		synchronize_rcu();
 }
