@@ -11,6 +11,7 @@
 
 #include "channel/channel.h"
 #include "channel/connect.h"
+#include "channel/turn.h"
 #include "compat.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -256,6 +257,8 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 		body = omx_packet_body(response);
 		body->cookie = request->cookie;
 		body->status = status;
+		if (status == OMX_STATUS_OK)
+			body->window = omx_board_first_window(board);
 		omx_packet_xmit(board, response);
 	}
 	consume_skb(skb);
@@ -271,6 +274,23 @@ static bool connect_is_answered_by(const struct omx_connect *connect, u32 cookie
 	       connect->id == cookie &&
 	       connect->mac == omx_mac_read(eth_hdr(skb)->h_source) &&
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
+}
+
+static struct omx_channel *connect_channel(const struct omx_connect *connect, u32 session,
+					   u32 window)
+{
+	struct omx_endpoint *ep = connect->ep;
+	struct omx_channel *ch = omx_channel_find(ep, connect->mac, connect->endpoint, session);
+
+	if (ch)
+		return ch;
+	ch = omx_channel_make(ep, connect->mac, connect->endpoint, session);
+	if (!ch)
+		return NULL;
+	spin_lock(&ch->lock);
+	omx_tx_begin_with(&ch->tx, window);
+	spin_unlock(&ch->lock);
+	return ch;
 }
 
 void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
@@ -298,8 +318,7 @@ void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		return;
 	}
 	if (status == OMX_STATUS_OK) {
-		ch = omx_channel_find(ep, connect->mac, connect->endpoint, session) ?:
-		     omx_channel_make(ep, connect->mac, connect->endpoint, session);
+		ch = connect_channel(connect, session, response->window);
 		if (!ch)
 			status = OMX_STATUS_NO_MEMORY;
 	}

@@ -117,6 +117,8 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 
 	if (!skb_queue_empty(&ch->pending))
 		flags |= OMX_SEQUENCE_MORE;
+	if (omx_tx_ends_first_window(&ch->tx))
+		flags |= OMX_SEQUENCE_ACK;
 	if (omx_endpoint_wants_announcements(ch->ep))
 		flags |= OMX_SEQUENCE_ANNOUNCE;
 	sequence->flow = cpu_to_be16(ch->tx.flow);

@@ -24,6 +24,12 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->waits = false;
 }
 
+void omx_tx_begin_with(struct omx_tx_state *tx, u32 window)
+{
+	if (tx->next == 1)
+		tx->limit = clamp_t(u32, window, 1, OMX_WINDOW);
+}
+
 u32 omx_tx_room(const struct omx_tx_state *tx)
 {
 	u32 in_flight = omx_tx_in_flight(tx);

@@ -7,6 +7,7 @@
 #ifndef OMX_SEQUENCE_H
 #define OMX_SEQUENCE_H
 
+#include <linux/kernel.h>
 #include <linux/types.h>
 
 #include "omx_wire.h"
@@ -65,6 +66,14 @@ static inline bool omx_tx_has_sent(const struct omx_tx_state *tx, u16 flow, u32 
 }
 
 void omx_tx_start(struct omx_tx_state *tx, u16 flow);
+/* Before anything is sent: so many packets may be, until an ack says something else. */
+void omx_tx_begin_with(struct omx_tx_state *tx, u32 window);
+/* The next packet is the last one that may be sent before the first ack. */
+static inline bool omx_tx_ends_first_window(const struct omx_tx_state *tx)
+{
+	return unlikely(!tx->acked) && tx->next == tx->limit;
+}
+
 /*
  * One packet may always be under way, because it probes a closed window, unless the
  * sender has been told to wait.

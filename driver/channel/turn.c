@@ -109,6 +109,18 @@ u32 omx_channel_crowded_share(struct omx_channel *ch)
 	return window;
 }
 
+u32 omx_board_first_window(struct omx_board *board)
+{
+	struct omx_incoming *incoming = &board->incoming;
+	u32 window;
+
+	spin_lock(&incoming->lock);
+	window = omx_senders_first_window(&incoming->senders, board_packets(board),
+					  omx_sender_epoch());
+	spin_unlock(&incoming->lock);
+	return window;
+}
+
 /* ---- the next ones ---- */
 
 /* NULL: none is due. */

@@ -67,6 +67,10 @@ static inline u32 omx_channel_share(struct omx_channel *ch)
 /* The channel has ended, or begins a new flow: it neither waits nor has a turn. */
 void omx_channel_leave_turns(struct omx_channel *ch);
 
+/* ---- softirq, or BH off ---- */
+/* How many packets a peer that connects may send before it has an ack. */
+u32 omx_board_first_window(struct omx_board *board);
+
 /* ---- softirq, RCU read lock held, no ch->lock held ---- */
 void omx_channels_take_due_turns(struct omx_board *board);
 /* Turns may have ended: tells the next senders. */

@@ -42,7 +42,9 @@ static void senders_enter_epoch(struct omx_senders *senders, u32 epoch)
 	if (senders->epoch == epoch)
 		return;
 	senders->before = senders->epoch + 1 == epoch ? senders->now : 0;
+	senders->new_before = senders->epoch + 1 == epoch ? senders->new_now : 0;
 	senders->now = 0;
+	senders->new_now = 0;
 	senders->epoch = epoch;
 }
 
@@ -57,6 +59,16 @@ u32 omx_senders_number(struct omx_senders *senders, u32 epoch)
 	senders_enter_epoch(senders, epoch);
 	/* Those that wait long are in no epoch. */
 	return max(senders->now, senders->before) + senders->waiting_count;
+}
+
+u32 omx_senders_first_window(struct omx_senders *senders, u32 packets, u32 epoch)
+{
+	u32 number = omx_senders_number(senders, epoch);
+
+	/* Those that send already are not slowed by others that may do so. */
+	senders->new_now++;
+	number += max(senders->new_now, senders->new_before);
+	return number <= 1 ? OMX_WINDOW : clamp_t(u32, packets / number, 1, OMX_WINDOW);
 }
 
 /* ---- turns ---- */

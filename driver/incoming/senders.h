@@ -44,6 +44,7 @@ struct omx_sender {
 struct omx_senders {
 	u32 epoch;
 	u32 now, before;	/* senders in this epoch, and in the one before */
+	u32 new_now, new_before;	/* peers that connected */
 	struct list_head waiting;
 	struct list_head open;	/* the oldest first */
 	u32 waiting_count, open_count;
@@ -58,6 +59,8 @@ void omx_sender_init(struct omx_sender *sender);
 /* A sender is current. */
 void omx_senders_count(struct omx_senders *senders, u32 epoch);
 u32 omx_senders_number(struct omx_senders *senders, u32 epoch);
+/* The first window of a peer that connects now. */
+u32 omx_senders_first_window(struct omx_senders *senders, u32 packets, u32 epoch);
 /*
  * The window of a sender of which everything up to `received` has arrived.
  * packets: how many may be on their way to the board.

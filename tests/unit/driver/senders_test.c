@@ -524,6 +524,28 @@ static void senders__epochs_forget(void **state)
 	assert_int_equal(omx_senders_number(&senders, 0), 1);
 }
 
+/* Peers that connect at the same moment will send at the same moment. */
+static void senders__those_that_connect_share(void **state)
+{
+	struct omx_senders senders;
+	u32 i, window, sum = 0;
+
+	(void)state;
+	omx_senders_init(&senders);
+	assert_int_equal(omx_senders_first_window(&senders, PACKETS, 7), OMX_WINDOW);
+	assert_int_equal(omx_senders_first_window(&senders, PACKETS, 7), PACKETS / 2);
+	for (i = 0; i < 30; i++) {
+		window = omx_senders_first_window(&senders, PACKETS, 8);
+		assert_in_range(window, 1, PACKETS / 2);
+	}
+	for (i = 0; i < PACKETS; i++)
+		sum += omx_senders_first_window(&senders, PACKETS, 9);
+	assert_in_range(sum, PACKETS, 2 * PACKETS);
+	/* They are no senders yet. */
+	assert_int_equal(omx_senders_number(&senders, 9), 0);
+	assert_int_equal(omx_senders_first_window(&senders, PACKETS, 11), OMX_WINDOW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +557,7 @@ int main(void)
 		cmocka_unit_test(senders__turns_expire),
 		cmocka_unit_test(senders__slow_turns_expire),
 		cmocka_unit_test(senders__epochs_forget),
+		cmocka_unit_test(senders__those_that_connect_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

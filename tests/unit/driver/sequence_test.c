@@ -191,6 +191,31 @@ static void tx__window_of_64(void **state)
 	assert_false(omx_tx_may_send(&s.tx));
 }
 
+static void tx__first_window(void **state)
+{
+	struct omx_tx_state tx;
+	bool opened;
+
+	(void)state;
+	omx_tx_start(&tx, 1);
+	omx_tx_begin_with(&tx, 3);
+	assert_int_equal(omx_tx_room(&tx), 3);
+	while (omx_tx_may_send(&tx)) {
+		assert_int_equal(omx_tx_ends_first_window(&tx), tx.next == 3);
+		omx_tx_sent(&tx, 0);
+	}
+	assert_int_equal(omx_tx_in_flight(&tx), 3);
+	omx_tx_begin_with(&tx, 10);		/* too late */
+	assert_false(omx_tx_may_send(&tx));
+	assert_int_equal(omx_tx_acked(&tx, 1, 1, 64, &opened), 1);
+	assert_int_equal(omx_tx_room(&tx), 62);
+	omx_tx_start(&tx, 2);
+	omx_tx_begin_with(&tx, 0);		/* whatever the peer says, one may leave */
+	assert_int_equal(omx_tx_room(&tx), 1);
+	omx_tx_begin_with(&tx, 255);
+	assert_int_equal(omx_tx_room(&tx), 64);
+}
+
 static void tx__closed_window_is_probed(void **state)
 {
 	struct sender s;
@@ -785,6 +810,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tx__window_of_64),
+		cmocka_unit_test(tx__first_window),
 		cmocka_unit_test(tx__closed_window_is_probed),
 		cmocka_unit_test(tx__newest_window_counts),
 		cmocka_unit_test(tx__told_to_wait_sends_no_probe),
