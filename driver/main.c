@@ -27,6 +27,7 @@
 #include "net/board.h"
 #include "net/ifnames.h"
 #include "net/pull_gso.h"
+#include "net/small_queue.h"
 #include "net/tx_page_pool.h"
 #include "net/udp_carrier.h"
 #include "observe/selftest.h"
@@ -113,9 +114,12 @@ static int __init omx_init(void)
 	error = omx_group_init();
 	if (error)
 		goto exit_page_pools;
-	error = omx_space_init();
+	error = omx_small_queues_init();
 	if (error)
 		goto exit_group;
+	error = omx_space_init();
+	if (error)
+		goto exit_small_queues;
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
@@ -151,6 +155,8 @@ exit_lru:
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
+exit_small_queues:
+	omx_small_queues_exit();
 exit_group:
 	omx_group_exit();
 exit_page_pools:
@@ -172,6 +178,7 @@ static void __exit omx_exit(void)
 	omx_engines_exit();
 	omx_space_exit();
 	omx_lru_exit();
+	omx_small_queues_exit();
 	omx_account_exit();
 	omx_group_exit();
 	rcu_barrier();		/* of those, and of boards that they held */

@@ -129,6 +129,8 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->peer_session = session;
 	channel_fill_template(ch);
 	ch->local = omx_board_mac_is_local(ep->net, mac);
+	ch->queue = mac == ep->board->mac ? NULL : ep->board_user->queue;
+	omx_queueing_init(&ch->queueing);
 	ch->mtu = ETH_DATA_LEN;
 	ch->mtu_generation = READ_ONCE(ep->board->peers.generation) - 1;
 	omx_spin_lock_init(&ch->lock, OMX_LOCK_CHANNEL);

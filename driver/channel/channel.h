@@ -29,6 +29,7 @@
 #include "endpoint/ring.h"
 #include "incoming/senders.h"
 #include "net/frame.h"
+#include "net/small_queue.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
 
@@ -61,6 +62,7 @@ struct omx_channel {
 	u32 peer_session;
 	u16 peer_endpoint;
 	bool local;			/* the peer is on this board's host */
+	struct omx_small_queue *queue;	/* NULL: the peer is on this board */
 	u32 mtu;			/* of the path; see omx_channel_mtu() */
 	unsigned int mtu_generation;
 
@@ -86,6 +88,7 @@ struct omx_channel {
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
+	struct omx_queueing queueing;	/* waits for the device's queue */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */
 	bool announce_only;		/* the peer wants no eager messages; also read without it */
 

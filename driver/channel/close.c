@@ -164,6 +164,7 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 	omx_channel_remember_flow(ch);
 	WRITE_ONCE(ch->dead, status);
 	omx_channel_leave_turns(ch);
+	omx_small_queue_forget(ch);
 	channel_remove_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
 

@@ -131,13 +131,22 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	ch->ack_count = 0;
 }
 
-static void packet_send_clone(struct sk_buff *skb, struct sk_buff_head *out)
+static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
+			      struct sk_buff_head *out)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	if (clone)
-		__skb_queue_tail(out, clone);
-	/* else: as if the network had lost it */
+	if (!clone)
+		return;		/* as if the network had lost it */
+	if (ch->queue)
+		omx_small_queue_charge(ch->queue, clone);
+	__skb_queue_tail(out, clone);
+}
+
+/* Does the queue of the device admit a packet?  If not, the channel waits for its turn. */
+static bool channel_is_admitted(struct omx_channel *ch)
+{
+	return omx_small_queue_admits(ch->queue) || omx_small_queue_asks(ch);
 }
 
 /* Others wait for the window of the path, or soon will: only an ack makes room. */
@@ -155,7 +164,8 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	struct sk_buff *skb;
 	u16 window;
 
-	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending))
+	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending) ||
+	    !channel_is_admitted(ch))
 		return;
 	if (!omx_tx_in_flight(&ch->tx)) {
 		omx_channel_wake_up(ch);
@@ -171,8 +181,11 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 			packet_request_ack(skb);
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		omx_tx_sent(&ch->tx, now);
-		packet_send_clone(skb, out);
-	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
+		packet_send_clone(ch, skb, out);
+		if (unlikely(ch->queueing.credit))
+			ch->queueing.credit -= skb->len;
+	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending) &&
+		 channel_is_admitted(ch));
 }
 
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
@@ -190,7 +203,7 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	if (!skb_cloned(skb) && omx_path_limits(ch->path))
 		packet_request_ack(skb);
 	omx_tx_sent_again(&ch->tx, seq, now);
-	packet_send_clone(skb, out);
+	packet_send_clone(ch, skb, out);
 }
 
 /*
@@ -199,12 +212,15 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
  */
 static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
-	u32 wanted = hweight64(ch->tx.lost) +
-		     min(skb_queue_len(&ch->pending), omx_tx_room(&ch->tx));
+	u32 fresh = min(skb_queue_len(&ch->pending), omx_tx_room(&ch->tx));
 	bool waited = omx_channel_expects_acks(ch);
-	u32 frames = wanted, resent;
+	u32 wanted = hweight64(ch->tx.lost);
 	bool request_ack = false;
+	u32 frames, resent;
 
+	if (fresh && channel_is_admitted(ch))
+		wanted += fresh;
+	frames = wanted;
 	if (ch->path)
 		omx_path_settle(ch);
 	if (wanted && omx_path_limits(ch->path)) {
@@ -241,6 +257,26 @@ void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out)
 	ch->has_turn = true;
 	omx_channel_send_ready(ch, omx_channel_now_us(), out);
 	ch->has_turn = false;
+}
+
+u32 omx_channel_turn(struct omx_channel *ch, s32 credit)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	spin_lock(&ch->lock);
+	if (!ch->dead && !omx_endpoint_is_dead(ch->ep)) {
+		ch->queueing.credit = credit;
+		omx_channel_take_turn(ch, &out);
+		credit -= ch->queueing.credit;
+		ch->queueing.credit = 0;
+		omx_channel_send_resume(ch);
+	} else {
+		credit = 0;
+	}
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	return credit;
 }
 
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,

@@ -27,6 +27,7 @@
 #include "omx_abi.h"
 
 struct omx_endpoint;
+struct omx_small_queue;
 
 #define OMX_MTU_MIN	96		/* the headers of a put and 16 bytes of it */
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
@@ -67,6 +68,8 @@ struct omx_board {
 	/* Which of them are open, to find all of them, or a free one. */
 	DECLARE_BITMAP(endpoints_open, OMX_ENDPOINT_MAX);
 	spinlock_t endpoints_lock;
+
+	struct omx_small_queue *queue;	/* NULL: no endpoint is open; see small_queue.c */
 
 	struct omx_peer_table peers;
 	struct omx_pull_scheduler pulls;

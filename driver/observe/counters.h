@@ -55,6 +55,7 @@
 	X(TX_FRAGMENTED,	"frame sent in IP fragments, longer than its path takes") \
 	X(RX_MARKED,		"frame marked by a congested router") \
 	X(PEER_ERROR,		"ICMP error for a frame to a peer") \
+	X(TX_WAITED,		"waited for the queue of the device") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
 	X(LOSS_PROBE,		"probe for lost packets") \
