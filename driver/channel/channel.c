@@ -191,7 +191,7 @@ static int channel_publish(struct omx_endpoint *ep, struct omx_channel *ch)
 		omx_quota_leave(ep, ch);
 		return error;
 	}
-	omx_budget_charge(&ep->budget, sizeof(*ch));
+	omx_budget_charge(&ep->budget, ksize(ch));
 	ch->space_completion.event.channel = ch->id;
 	ch->dead_completion.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,

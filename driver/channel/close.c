@@ -204,7 +204,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_completion);
 	omx_ring_forget(&ep->ring, &ch->dead_completion);
-	omx_budget_uncharge(&ep->budget, sizeof(*ch));
+	omx_budget_uncharge(&ep->budget, ksize(ch));
 	omx_channel_put(ch);
 }
 
