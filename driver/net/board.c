@@ -191,8 +191,8 @@ struct omx_board *omx_board_alloc(struct net_device *dev, u32 index,
 	spin_lock_init(&board->name_lock);
 	omx_spin_lock_init(&board->endpoints_lock, OMX_LOCK_ENDPOINTS);
 	omx_spin_lock_init(&board->pulls.lock, OMX_LOCK_SCHEDULE);
-	INIT_LIST_HEAD(&board->pulls.waiting);
 	omx_paths_init(&board->paths);
+	omx_user_turns_init(&board->pulls.turns, OMX_PULL_TURN_BYTES);
 	omx_incoming_init(&board->incoming, clamp_t(u32, dev->mtu, OMX_MTU_MIN, OMX_MTU_MAX));
 	board->index = index;
 	board->boot = get_random_u32();

@@ -23,6 +23,7 @@
 #include "incoming/incoming.h"
 #include "net/peer.h"
 #include "net/udp_carrier.h"
+#include "net/user_turns.h"
 #include "observe/counters.h"
 #include "omx_abi.h"
 
@@ -32,10 +33,13 @@ struct omx_small_queue;
 #define OMX_MTU_MIN	96		/* the headers of a put and 16 bytes of it */
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
+#define OMX_PULL_TURN_BYTES	(64 << 10)
+
 /* Pulls share the board; see pull/schedule.c. */
 struct omx_pull_scheduler {
 	spinlock_t lock;
-	struct list_head waiting;	/* pulls that want to request more */
+	struct omx_user_turns turns;		/* of users whose pulls want to request more */
+	u32 waiting;			/* how many pulls do */
 	atomic_t requested;		/* bytes so far, without those that were given up */
 	atomic_t outstanding;		/* those of them that have not arrived */
 };

@@ -218,6 +218,8 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 	omx_user_turn_init(&user->turn);
 	INIT_LIST_HEAD(&user->channels);
 	__skb_queue_head_init(&user->requests);
+	omx_user_turn_init(&user->pull_turn);
+	INIT_LIST_HEAD(&user->pulls);
 	list_add_tail(&user->in_queue, &queue->users);
 	return user;
 }
@@ -234,6 +236,9 @@ static void queue_remove_user(struct omx_small_queue *queue, struct omx_board_us
 		kfree_skb(skb);
 	omx_user_turn_end(&user->turn);
 	spin_unlock_bh(&queue->lock);
+	spin_lock_bh(&queue->board->pulls.lock);
+	omx_user_turn_end(&user->pull_turn);
+	spin_unlock_bh(&queue->board->pulls.lock);
 	kfree_rcu(user, rcu);		/* the tasklet may look at its turn */
 }
 

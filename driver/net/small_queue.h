@@ -73,6 +73,9 @@ struct omx_board_user {
 	struct list_head channels;	/* that wait: struct omx_queueing */
 	struct sk_buff_head requests;	/* of pullers, that wait; own lock unused */
 	bool request_is_next;		/* channels and requests alternate */
+
+	struct omx_user_turn pull_turn;	/* both: board->pulls.lock */
+	struct list_head pulls;		/* that wait */
 };
 
 /* A channel's. */

@@ -212,7 +212,7 @@ static inline u32 omx_pull_schedule_delivered(const struct omx_pull_scheduler *p
 /* Frames arrived or a pull ended: lets pulls that wait have their turn.  No lock held. */
 static inline void omx_pull_schedule_next(struct omx_board *board)
 {
-	if (!list_empty_careful(&board->pulls.waiting))
+	if (READ_ONCE(board->pulls.waiting))
 		omx_pull_schedule_waiting(board);
 }
 

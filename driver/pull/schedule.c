@@ -3,9 +3,10 @@
  * Whose turn it is among the pulls of a board.  A board has a limited number of
  * bytes on their way to it, over all its pulls (incoming/incoming.h), so that senders
  * cannot overrun a switch port together (incast).  A pull that finds no room queues
- * behind the others.  Called when a pull requests frames (pull->lock held), and when frames
- * have arrived or a pull has ended: in softirq, and in process context with BH on
- * or off.
+ * behind the others of its user, and users have turns (net/user_turns.h): they have equal
+ * shares, however many pulls they have.  Called when a pull requests frames (pull->lock
+ * held), and when frames have arrived or a pull has ended: in softirq, and in process
+ * context with BH on or off.
  */
 #include <linux/skbuff.h>
 
@@ -56,38 +57,79 @@ static int schedule_most(const struct omx_pull *pull, u32 bytes)
 
 /* ---- the queue ---- */
 
-/* True: no other pull waits before this one. */
+static void schedule_count(struct omx_pull_scheduler *pulls, int change)
+{
+	lockdep_assert_held(&pulls->lock);
+	WRITE_ONCE(pulls->waiting, pulls->waiting + change);
+}
+
+/* True: no other pull waits. */
 static bool schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
 {
+	struct omx_board_user *user = pull->ep->board_user;
 	bool is_first;
 
 	spin_lock_bh(&pulls->lock);
-	if (list_empty(&pull->in_schedule))
-		list_add_tail(&pull->in_schedule, &pulls->waiting);
-	is_first = pulls->waiting.next == &pull->in_schedule;
+	is_first = !pulls->waiting;
+	if (list_empty(&pull->in_schedule)) {
+		list_add_tail(&pull->in_schedule, &user->pulls);
+		omx_user_turn_begin(&pulls->turns, &user->pull_turn);
+		schedule_count(pulls, 1);
+	}
 	spin_unlock_bh(&pulls->lock);
 	return is_first;
 }
 
+static void schedule_remove(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
+{
+	lockdep_assert_held(&pulls->lock);
+	if (list_empty(&pull->in_schedule))
+		return;
+	list_del_init(&pull->in_schedule);
+	schedule_count(pulls, -1);
+}
+
 void omx_pull_schedule_dequeue(struct omx_pull *pull)
 {
+	struct omx_board_user *user = pull->ep->board_user;
 	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 
 	spin_lock_bh(&pulls->lock);
-	list_del_init(&pull->in_schedule);
+	schedule_remove(pulls, pull);
+	if (list_empty(&user->pulls))
+		omx_user_turn_end(&user->pull_turn);
 	spin_unlock_bh(&pulls->lock);
 }
 
+/* Users have turns, and so have the pulls of a user. */
 static struct omx_pull *schedule_pop(struct omx_pull_scheduler *pulls)
 {
-	struct omx_pull *pull;
+	struct omx_pull *pull = NULL;
+	struct omx_user_turn *turn;
 
 	spin_lock_bh(&pulls->lock);
-	pull = list_first_entry_or_null(&pulls->waiting, struct omx_pull, in_schedule);
-	if (pull)
-		list_del_init(&pull->in_schedule);
+	while (!pull && (turn = omx_user_turns_next(&pulls->turns))) {
+		struct omx_board_user *user = container_of(turn, struct omx_board_user, pull_turn);
+
+		pull = list_first_entry_or_null(&user->pulls, struct omx_pull, in_schedule);
+		if (pull)
+			schedule_remove(pulls, pull);
+		else
+			omx_user_turn_end(turn);	/* another processor has its last pull */
+	}
 	spin_unlock_bh(&pulls->lock);
 	return pull;
+}
+
+/* After its turn, in which it has requested so many bytes. */
+static void schedule_take_turn(struct omx_pull_scheduler *pulls, struct omx_board_user *user,
+			       u32 bytes)
+{
+	spin_lock_bh(&pulls->lock);
+	omx_user_turn_take(&pulls->turns, &user->pull_turn, bytes);
+	if (list_empty(&user->pulls))
+		omx_user_turn_end(&user->pull_turn);
+	spin_unlock_bh(&pulls->lock);
 }
 
 /* ---- turns ---- */
@@ -110,7 +152,7 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	lockdep_assert_held(&pull->lock);
 	if (!pull->has_turn && !list_empty_careful(&pull->in_schedule))
 		return false;		/* it waits already */
-	if ((pull->has_turn || list_empty_careful(&board->pulls.waiting)) &&
+	if ((pull->has_turn || !READ_ONCE(board->pulls.waiting)) &&
 	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
 		return true;
@@ -138,6 +180,7 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 {
 	struct sk_buff_head out;
 	struct omx_pull *pull;
+	u32 before, bytes = 0;
 	bool more;
 
 	rcu_read_lock();	/* it may end meanwhile */
@@ -147,13 +190,16 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 		__skb_queue_head_init(&out);
 		spin_lock_bh(&pull->lock);
 		if (pull->state == OMX_PULL_REQUESTING) {
+			before = pull->window.outstanding;
 			pull->has_turn = true;
 			omx_pull_request_more(pull, omx_pull_now_us(), &out);
 			pull->has_turn = false;
+			bytes = (pull->window.outstanding - before) * pull->window.frame_length;
 			more = !skb_queue_empty(&out) || list_empty(&pull->in_schedule);
 		}
 		spin_unlock_bh(&pull->lock);
 		omx_channel_xmit(pull->ch, &out);
+		schedule_take_turn(pulls, pull->ep->board_user, bytes);
 	}
 	rcu_read_unlock();
 	return more;
@@ -163,7 +209,7 @@ void omx_pull_schedule_waiting(struct omx_board *board)
 {
 	struct omx_pull_scheduler *pulls = &board->pulls;
 
-	while (!list_empty_careful(&pulls->waiting) &&
+	while (READ_ONCE(pulls->waiting) &&
 	       atomic_read(&pulls->outstanding) <= schedule_low(board) &&
 	       schedule_one(pulls))
 		;

@@ -242,12 +242,17 @@ void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completio
 
 /* ---- the queue of the device, which is never full ---- */
 
+/* Each endpoint is another user's. */
 int omx_small_queue_join(struct omx_board *board, struct omx_endpoint *ep)
 {
 	static struct omx_small_queue queue;
-	static struct omx_board_user user = { .queue = &queue };
 
-	ep->board_user = &user;
+	ep->board_user = kzalloc(sizeof(*ep->board_user), GFP_KERNEL);
+	if (!ep->board_user)
+		return -ENOMEM;
+	ep->board_user->queue = &queue;
+	omx_user_turn_init(&ep->board_user->pull_turn);
+	INIT_LIST_HEAD(&ep->board_user->pulls);
 	return 0;
 }
 
@@ -257,6 +262,8 @@ void omx_small_queue_stop(struct omx_endpoint *ep)
 
 void omx_small_queue_leave(struct omx_endpoint *ep)
 {
+	omx_user_turn_end(&ep->board_user->pull_turn);
+	kfree(ep->board_user);
 }
 
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
