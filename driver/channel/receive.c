@@ -98,6 +98,10 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 		omx_channel_receive_ready(ch);	/* there was no room then, perhaps there is now */
 		verdict = OMX_RX_DUPLICATE;
 	}
+	if (unlikely(omx_frame_cb(skb)->marked)) {	/* RFC 8257: the sender is told at once */
+		ch->marked++;
+		ch->ack_now = true;
+	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
 		/* The sender waits for what fills a gap (RFC 5681). */
