@@ -57,8 +57,13 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly > 0) {
+		bool was_silent = ch->probing.count;
+
 		channel_release_acked(ch, first, newly, freed);
 		omx_probing_start(&ch->probing, now);
+		/* The timer was set for a silence that has ended. */
+		if (unlikely(was_silent))
+			omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
 		if (unlikely(omx_path_limits(ch->path)))
 			omx_path_acked(ch, newly, now);
 	}
