@@ -4,6 +4,9 @@
  * trip takes, how fast frames arrive, and that some were lost.  Called in softirq for
  * frames and by the timer, with pull->lock held.
  */
+#include <linux/if_ether.h>
+#include <linux/minmax.h>
+
 #include "channel/channel.h"
 #include "net/board.h"
 #include "pull/private.h"
@@ -55,6 +58,14 @@ void omx_pull_sample_rtt(struct omx_pull *pull, u64 block, u32 now)
 	channel_sample_base(ch, rtt, pull_mark_of(pull, block)->was_quiet);
 }
 
+/* A host with a small MTU must not make all others' frames look as short as its own. */
+static u32 pull_usual_frame(const struct omx_pull *pull)
+{
+	u32 least = min_t(u32, omx_board_mtu(pull->ep->board), ETH_DATA_LEN);
+
+	return max_t(u32, pull->window.frame_length + OMX_PULL_RESPONSE_HEADER, least);
+}
+
 void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now)
 {
 	struct omx_board *board = pull->ep->board;
@@ -64,7 +75,7 @@ void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now)
 			 pull_mark_of(pull, block)->delivered,
 		.elapsed = omx_pull_window_rtt(&pull->window, block, now),
 		.base_rtt = READ_ONCE(pull->ch->pull_rtt_base),
-		.frame = pull->window.frame_length + OMX_PULL_RESPONSE_HEADER,
+		.frame = pull_usual_frame(pull),
 	};
 
 	lockdep_assert_held(&pull->lock);
