@@ -162,7 +162,7 @@ COLUMNS = (("size", 8, lambda run: size_name(run.size)),
            ("longest", 9, lambda run: number(ms(run.longest()))),
            ("starved", 8, lambda run: str(run.starved())),
            ("lost", 7, lambda run: str(lost(run))),
-           ("% CPU", 6, lambda run: percent(run.busy(), 0)))
+           ("% CPU", 6, lambda run: percent(run.busy())))
 
 
 def ms(ns):

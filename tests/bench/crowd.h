@@ -45,7 +45,7 @@ void crowd_read_counters(uint64_t *values);
 bool crowd_goes_on(void);
 
 /* How long to wait for something to happen before looking again. */
-#define CROWD_PATIENCE_MS	2
+#define CROWD_PATIENCE_MS	10
 
 /* A message of this node has come, which left it at that time. */
 void crowd_received(unsigned int from, uint64_t departure);
