@@ -57,16 +57,17 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 void omx_estimate_lost(struct omx_estimate *estimate, u32 now, u32 rtt);
 
 /*
- * When no more than this is on its way, pulls that wait may request a block each: a
+ * When no more than this is on its way, pulls that wait may request so many frames each: a
  * quarter more than the path holds keeps it full, and leaves the queue shorter than the
  * limit would.
  */
-static inline u32 omx_estimate_low(const struct omx_estimate *estimate)
+static inline u32 omx_estimate_low(const struct omx_estimate *estimate, u32 frames)
 {
-	u32 block = OMX_BLOCK_FRAMES * READ_ONCE(estimate->frame);
+	u32 start = OMX_ESTIMATE_START_FRAMES * READ_ONCE(estimate->frame);
+	u32 bytes = frames * READ_ONCE(estimate->frame);
 	u32 limit = READ_ONCE(estimate->limit);
 
-	return min(limit / 8 * 5, limit > block ? limit - block : 0);
+	return min(max(limit / 8 * 5, start), limit > bytes ? limit - bytes : 0);
 }
 
 #endif

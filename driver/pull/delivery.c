@@ -25,6 +25,8 @@ void omx_pull_mark_request(struct omx_pull *pull, u32 frames)
 	const struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 
 	lockdep_assert_held(&pull->lock);
+	if (omx_pull_window_is_in_block(&pull->window))
+		return;
 	mark->delivered = omx_pull_schedule_delivered(pulls);
 	mark->was_quiet = atomic_read(&pulls->outstanding) <=
 			  (int)(frames * pull->window.frame_length);

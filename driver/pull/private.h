@@ -174,6 +174,8 @@ void omx_pull_put(struct omx_pull *pull);
 unsigned long omx_pull_charge(const struct omx_pull *pull);
 
 /* ---- schedule.c ---- */
+/* How many frames a pull requests at once. */
+u32 omx_pull_schedule_part(const struct omx_pull *pull);
 /* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 /*
@@ -227,7 +229,7 @@ void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request
 u32 omx_pull_frame_length(const struct omx_pull *pull);
 
 /* ---- delivery.c, pull->lock held ---- */
-/* The next block, which has so many frames, is about to be requested. */
+/* So many frames are about to be requested, of the next block or the rest of the last one. */
 void omx_pull_mark_request(struct omx_pull *pull, u32 frames);
 /* The first frame of a block that was requested once has arrived. */
 void omx_pull_sample_rtt(struct omx_pull *pull, u64 block, u32 now);

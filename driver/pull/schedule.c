@@ -15,6 +15,9 @@
 #include "net/board.h"
 #include "pull/private.h"
 
+#define CROWD		8	/* pulls that wait */
+#define CROWD_FRAMES	8	/* frames that each requests then */
+
 void omx_pull_schedule_yield(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
@@ -36,12 +39,26 @@ static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 }
 
 /*
+ * A block from each of a few senders leaves the board idle when these are busy with other
+ * receivers.  With many pulls, parts of blocks come from more senders at a time.
+ */
+static u32 schedule_part(const struct omx_pull_scheduler *pulls)
+{
+	return READ_ONCE(pulls->waiting) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
+}
+
+u32 omx_pull_schedule_part(const struct omx_pull *pull)
+{
+	return schedule_part(&pull->ep->board->pulls);
+}
+
+/*
  * From here on the pulls that wait have their turn, one after the other, however large
  * their frames are.
  */
 static int schedule_low(const struct omx_board *board)
 {
-	return omx_estimate_low(&board->incoming.estimate);
+	return omx_estimate_low(&board->incoming.estimate, schedule_part(&board->pulls));
 }
 
 /* One block may always be on its way, however large its frames are. */
@@ -70,7 +87,7 @@ static bool schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *
 	bool is_first;
 
 	spin_lock_bh(&pulls->lock);
-	is_first = !pulls->waiting;
+	is_first = pulls->waiting == !list_empty(&pull->in_schedule);
 	if (list_empty(&pull->in_schedule)) {
 		list_add_tail(&pull->in_schedule, &user->pulls);
 		omx_user_turn_begin(&pulls->turns, &user->pull_turn);

@@ -57,6 +57,7 @@ static struct {
 	struct port port;
 	struct pull pull[PULLS_MAX];
 	u32 pulls;
+	u32 part;		/* frames that a pull requests at once */
 	u32 first, last;	/* of the queue; UINT32_MAX: it is empty */
 	struct omx_estimate estimate;
 	u32 requested, outstanding;	/* bytes */
@@ -161,7 +162,7 @@ static void queue_append(u32 number)
 
 static bool board_is_low(void)
 {
-	return sim.outstanding <= omx_estimate_low(&sim.estimate);
+	return sim.outstanding <= omx_estimate_low(&sim.estimate, sim.part);
 }
 
 /* ---- as request.c, response.c, delivery.c ---- */
@@ -173,18 +174,20 @@ static void pull_request_more(u32 number, bool has_turn)
 	struct omx_pull_request request;
 
 	omx_pull_window_set_limit(window, sim.estimate.path / PAYLOAD);
+	omx_pull_window_set_part(window, sim.part);
 	while (omx_pull_window_wants(window)) {
 		u32 slot = window->next_block % OMX_PULL_BLOCKS;
-		u64 left = window->length - window->next_block * 32 * PAYLOAD;
-		u32 bytes = DIV_ROUND_UP(min_t(u64, left, 32 * PAYLOAD), PAYLOAD) * PAYLOAD;
+		u32 bytes = omx_pull_window_next_frames(window) * PAYLOAD;
 
 		if (!(has_turn || sim.first == UINT32_MAX) || !board_take(bytes)) {
 			queue_append(number);
 			return;
 		}
 		has_turn = false;
-		pull->marks[slot].delivered = sim.requested - sim.outstanding;
-		pull->marks[slot].was_quiet = sim.outstanding <= bytes;
+		if (!omx_pull_window_is_in_block(window)) {
+			pull->marks[slot].delivered = sim.requested - sim.outstanding;
+			pull->marks[slot].was_quiet = sim.outstanding <= bytes;
+		}
 		if (!window->outstanding)
 			pull->progress = now_us();
 		omx_pull_window_request(window, now_us(), &request);
@@ -303,6 +306,7 @@ static void set_up(u32 pulls, u64 length, u32 mbit, u32 delay_us, u32 queue)
 	};
 	sim.first = UINT32_MAX;
 	sim.pulls = pulls;
+	sim.part = pulls < 10 ? 32 : 8;
 	omx_estimate_init(&sim.estimate, FRAME);
 	for (i = 0; i < pulls; i++) {
 		sim.pull[i].length = length;
