@@ -23,6 +23,7 @@
 #include "omx_wire.h"
 
 unsigned int omx_ethertype = OMX_ETHERTYPE_DEFAULT;
+unsigned int omx_udp_port = OMX_UDP_PORT_DEFAULT;
 
 static unsigned int omx_net_id __read_mostly;
 

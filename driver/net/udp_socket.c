@@ -23,8 +23,6 @@
 #include "net/udp_private.h"
 #include "observe/lock_order.h"
 
-unsigned int omx_udp_port = OMX_UDP_PORT_DEFAULT;
-
 static int udp_open_one(struct omx_udp *udp, int family, struct socket **out)
 {
 	struct udp_port_cfg port = {
