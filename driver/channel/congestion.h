@@ -27,7 +27,7 @@ struct omx_congestion {
 	u32 round_at;
 };
 
-#define OMX_CONGESTION_START	10	/* RFC 6928 */
+#define OMX_CONGESTION_START	4	/* as RFC 5681 */
 /* Up to here the window grows with every ack, used up or not. */
 #define OMX_CONGESTION_FREE	64
 #define OMX_CONGESTION_MAX	(1 << 16)
