@@ -22,6 +22,7 @@
 #include <linux/spinlock.h>
 
 #include "channel/congestion.h"
+#include "channel/rack.h"
 
 struct omx_board;
 struct omx_channel;
@@ -68,6 +69,13 @@ static inline bool omx_path_is_crowded(const struct omx_path *path)
 static inline bool omx_path_limits(const struct omx_path *path)
 {
 	return path && READ_ONCE(path->limits);
+}
+
+/* Has the window been reduced lately?  Without the lock: it is a hint. */
+static inline bool omx_path_is_lossy(const struct omx_path *path, u32 now)
+{
+	return path && READ_ONCE(path->congestion.reduced) &&
+	       now - READ_ONCE(path->congestion.reduced_at) < OMX_PROBE_LOSSY_FOR_US;
 }
 
 /* After something may have made room. */

@@ -38,6 +38,8 @@ void omx_channel_expect_acks(struct omx_channel *ch, u64 now)
 	lockdep_assert_held(&ch->lock);
 	omx_probing_start(&ch->probing, now);
 	omx_rack_start(&ch->rack);
+	if (unlikely(omx_path_is_lossy(ch->path, now)))
+		omx_probing_lost(&ch->probing, now);
 	if (!hrtimer_is_queued(&ch->recovery_timer))
 		omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
 }
@@ -151,6 +153,8 @@ static enum hrtimer_restart channel_recovery_fired(struct hrtimer *timer)
 
 void omx_channel_recovery_init(struct omx_channel *ch)
 {
+	/* Until the network has proved that it is better. */
+	omx_probing_lost(&ch->probing, omx_channel_now_us());
 	omx_hrtimer_setup(&ch->recovery_timer, channel_recovery_fired, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_REL_SOFT);
 }
