@@ -42,7 +42,7 @@
 
 /* One frame at a time is charged to this one instead. */
 struct probe_sock {
-	struct sock sk;		/* first */
+	struct inet_sock inet;	/* first */
 	struct omx_small_queue *queue;	/* referenced while there is such a frame */
 	u64 begun;		/* ns */
 	u32 ahead;		/* bytes before this frame */
@@ -60,7 +60,7 @@ static_assert(sizeof(struct probe_sock) <= sizeof(struct omx_queue_sock));
 
 static struct probe_sock *queue_probe(struct omx_small_queue *queue)
 {
-	return container_of(queue->probe, struct probe_sock, sk);
+	return container_of(queue->probe, struct probe_sock, inet.sk);
 }
 
 /* How long will this frame take?  Returns whom it is charged to. */
@@ -71,7 +71,7 @@ static struct sock *probe_begin(struct omx_small_queue *queue, u32 ahead)
 	sock_hold(omx_queue_sk(queue));
 	probe->ahead = ahead;
 	WRITE_ONCE(probe->begun, ktime_get_mono_fast_ns());
-	return &probe->sk;
+	return &probe->inet.sk;
 }
 
 /* What the device sends in LIMIT_TIME if it has taken so long for what was ahead. */
@@ -127,7 +127,7 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 /* sock_wfree() calls it for each frame, while the frame still counts for one byte. */
 static void queue_write_space(struct sock *sk)
 {
-	struct omx_small_queue *queue = &container_of(sk, struct omx_queue_sock, sk)->queue;
+	struct omx_small_queue *queue = &container_of(sk, struct omx_queue_sock, inet.sk)->queue;
 
 	/* Pairs with queue_enlist(): one of us sees the other. */
 	smp_mb__after_atomic();
@@ -142,7 +142,7 @@ static void queue_write_space(struct sock *sk)
  */
 static void probe_write_space(struct sock *sk)
 {
-	struct probe_sock *probe = container_of(sk, struct probe_sock, sk);
+	struct probe_sock *probe = container_of(sk, struct probe_sock, inet.sk);
 	struct omx_small_queue *queue = probe->queue;
 
 	WRITE_ONCE(queue->limit, (queue->limit + 3 * probe_limit(probe)) / 4);
@@ -175,8 +175,8 @@ static struct omx_small_queue *queue_alloc(struct omx_board *board)
 
 	if (!sk || !probe)
 		goto no_memory;
-	queue = &container_of(sk, struct omx_queue_sock, sk)->queue;
-	container_of(probe, struct probe_sock, sk)->queue = queue;
+	queue = &container_of(sk, struct omx_queue_sock, inet.sk)->queue;
+	container_of(probe, struct probe_sock, inet.sk)->queue = queue;
 	omx_spin_lock_init(&queue->lock, OMX_LOCK_SMALL_QUEUE);
 	omx_user_turns_init(&queue->turns, TURN_BYTES);
 	INIT_LIST_HEAD(&queue->users);

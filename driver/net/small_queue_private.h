@@ -5,18 +5,22 @@
 #ifndef OMX_SMALL_QUEUE_PRIVATE_H
 #define OMX_SMALL_QUEUE_PRIVATE_H
 
-#include <net/sock.h>
+#include <net/inet_sock.h>
 
 #include "net/small_queue.h"
 
+/*
+ * An inet_sock, because IPv6 takes whatever skb->sk is for one, and follows its pinet6 if
+ * that is not NULL.
+ */
 struct omx_queue_sock {
-	struct sock sk;		/* first: sk_alloc() makes it */
+	struct inet_sock inet;	/* first: sk_alloc() makes it */
 	struct omx_small_queue queue;
 };
 
 static inline struct sock *omx_queue_sk(struct omx_small_queue *queue)
 {
-	return &container_of(queue, struct omx_queue_sock, queue)->sk;
+	return &container_of(queue, struct omx_queue_sock, queue)->inet.sk;
 }
 
 static inline long omx_queue_charged(struct omx_small_queue *queue)
