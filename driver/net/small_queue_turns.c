@@ -155,8 +155,8 @@ static void queues_run(struct tasklet_struct *tasklet)
 		struct omx_small_queue *queue = container_of(node, struct omx_small_queue, to_run);
 
 		node = node->next;
-		/* Full barrier: whoever schedules it from here on has it run once more. */
 		clear_bit_unlock(OMX_QUEUE_SCHEDULED, &queue->flags);
+		/* Full barrier: whoever schedules it from here on has it run once more. */
 		smp_mb__after_atomic();
 		queue_run(queue);
 		sock_put(omx_queue_sk(queue));
