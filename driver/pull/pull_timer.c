@@ -17,7 +17,7 @@
 #include "net/mtu_probe.h"
 #include "pull/private.h"
 
-#define TIMEOUT_MAX_US		500000	/* twice that for a block that was requested again */
+#define TIMEOUT_MAX_US		250000	/* twice that for a block that was requested again */
 #define BACKOFF_MAX		6
 
 static u32 pull_timeout_us(const struct omx_pull *pull)
