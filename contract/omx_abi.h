@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		8
+#define OMX_ABI_VERSION		9
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -133,6 +133,8 @@ struct omx_ioc_counter_label {
 #define OMX_PEER_STATIC		0x1	/* added by hand: does not expire */
 #define OMX_PEER_NAMED		0x2	/* name is known */
 #define OMX_PEER_LOCAL		0x4	/* a board of this host */
+#define OMX_PEER_UDP		0x8	/* reached by UDP; see struct omx_ioc_udp_peer */
+#define OMX_PEER_GROUP		0x10	/* no peer, but a multicast group in which they meet */
 
 struct omx_ioc_peer {
 	__u32	board;			/* in/out: through which board */
@@ -145,6 +147,25 @@ struct omx_ioc_peer {
 	__u32	age_ms;			/* since it was last heard of */
 	__u32	reserved;
 	char	name[OMX_NAME_LEN];
+};
+
+/*
+ * A peer and its address, if it is reached by UDP.  OMX_IOC_UDP_PEER finds peers as
+ * OMX_IOC_PEER does, and also those whose MAC is not known yet: peer.mac is 0 until the
+ * peer has responded.  OMX_IOC_UDP_PEER_ADD adds one by address (peer.board, peer.name,
+ * address, scope), or joins a multicast group, where peers find each other.
+ * OMX_IOC_UDP_PEER_REMOVE removes it (peer.board, address, scope).  ABI 9.
+ */
+struct omx_ioc_udp_peer {
+	struct omx_ioc_peer peer;
+	__u8	address[16];		/* IPv6; IPv4 is ::ffff:a.b.c.d; all 0: none */
+	__u32	scope;			/* interface of a link-local address, else 0 */
+	__u32	error;			/* errno: why it cannot be reached; 0: none is known;
+					 * ENOTUNIQ: its MAC is that of another peer
+					 */
+	__u32	path_mtu;		/* the longest frame that is sent to it */
+	__u32	port;			/* UDP port of all hosts */
+	__u32	reserved[2];
 };
 
 /*
@@ -387,7 +408,10 @@ struct omx_ioc_pager {
 #define OMX_IOC_COUNTER_LABEL	_IOWR(OMX_IOC_MAGIC, 0x05, struct omx_ioc_counter_label)
 /* Needs CAP_NET_ADMIN; the argument is the board's number. */
 #define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)
-/* By board and index; by MAC or name, of one board or (OMX_ANY) of any. */
+/*
+ * By board and index; by MAC or name, of one board or (OMX_ANY) of any.  EHOSTDOWN: the peer
+ * of that name has never responded, so its MAC is not known.
+ */
 #define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_NAME	_IOWR(OMX_IOC_MAGIC, 0x09, struct omx_ioc_peer)
@@ -395,6 +419,10 @@ struct omx_ioc_pager {
 #define OMX_IOC_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0a, struct omx_ioc_peer)
 #define OMX_IOC_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0b, struct omx_ioc_peer)
 #define OMX_IOC_ENGINE		_IOR(OMX_IOC_MAGIC, 0x0c, struct omx_ioc_engine)
+#define OMX_IOC_UDP_PEER	_IOWR(OMX_IOC_MAGIC, 0x0d, struct omx_ioc_udp_peer)
+	/* CAP_NET_ADMIN */
+#define OMX_IOC_UDP_PEER_ADD	_IOW(OMX_IOC_MAGIC, 0x0e, struct omx_ioc_udp_peer)
+#define OMX_IOC_UDP_PEER_REMOVE	_IOW(OMX_IOC_MAGIC, 0x0f, struct omx_ioc_udp_peer)
 
 #define OMX_IOC_OPEN		_IOWR(OMX_IOC_MAGIC, 0x20, struct omx_ioc_open)
 #define OMX_IOC_CONNECT		_IOW(OMX_IOC_MAGIC, 0x21, struct omx_ioc_connect)

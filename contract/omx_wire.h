@@ -14,7 +14,7 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-#define OMX_WIRE_VERSION	1
+#define OMX_WIRE_VERSION	2
 #define OMX_ETHERTYPE_DEFAULT	0x86DF	/* the one that MXoE used */
 #define OMX_WIRE_NAME_LEN	80	/* terminating 0 included */
 
@@ -45,6 +45,22 @@ enum omx_wire_type {
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
+/*
+ * In front of the head in a UDP packet: an Ethernet header without a cable, behind two
+ * bytes that keep the head aligned.  Whoever receives it checks that the packet came from
+ * the address of the board `source`.
+ */
+struct omx_wire_udp {
+	__u8	version;	/* OMX_WIRE_UDP_VERSION */
+	__u8	reserved;
+	__u8	dest[6];	/* the MAC of a board; all ones in a HELLO: not known yet */
+	__u8	source[6];
+	__be16	ethertype;
+} __packed;
+
+#define OMX_WIRE_UDP_VERSION	1
+#define OMX_UDP_PORT_DEFAULT	8687
+
 struct omx_wire_head {
 	__u8	version;
 	__u8	type;
@@ -65,6 +81,11 @@ struct omx_wire_hello {
 } __packed;
 
 #define OMX_HELLO_WANT_RESPONSE	0x01
+/*
+ * The frame is as long as the path MTU that it tests: zeros follow the name.  The response
+ * to it is as long and has this flag as well.
+ */
+#define OMX_HELLO_PROBE		0x02
 
 struct omx_wire_connect {
 	__be32	key;
@@ -74,7 +95,8 @@ struct omx_wire_connect {
 struct omx_wire_connect_response {
 	__be32	cookie;
 	__u8	status;		/* OMX_STATUS_OK, _BAD_ENDPOINT, _BAD_KEY */
-	__u8	reserved[3];
+	__u8	window;		/* packets that may be sent before an ack has come */
+	__u8	reserved[2];
 } __packed;
 
 /*
@@ -98,6 +120,9 @@ struct omx_wire_sequence {
  * been performed, or their failure has been acknowledged.
  */
 #define OMX_SEQUENCE_ANNOUNCE	0x01	/* I accept RNDV, but no EAGER at present */
+#define OMX_SEQUENCE_MORE	0x02	/* more packets of mine wait behind this one */
+#define OMX_SEQUENCE_ACK	0x04	/* acknowledge at once: my window is used up */
+#define OMX_SEQUENCE_WAIT	0x08	/* as OMX_ACK_WAIT */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;
@@ -130,11 +155,20 @@ struct omx_wire_ack {
 	__be64	sack;		/* bit i: ack + 2 + i has arrived */
 	__u8	flags;
 	__u8	performed;	/* as in struct omx_wire_sequence */
-	__u8	reserved[2];
+	__be16	marked;		/* frames of this channel that arrived with a congestion mark */
 } __packed;
 
 #define OMX_ACK_PROBE		0x01	/* respond with an ack: are you there? */
 #define OMX_ACK_ANNOUNCE	0x02	/* as OMX_SEQUENCE_ANNOUNCE */
+#define OMX_ACK_WAIT		0x04	/* the window is 0 until your turn; an ack opens it */
+#define OMX_ACK_DUPLICATE	0x08	/* a packet that had arrived before causes this ack */
+/*
+ * A sender numbers the probes with which it looks for lost packets, 1 ... 15, and the
+ * response repeats the number: everything that was sent before the probe and that
+ * the response does not acknowledge is lost, or still under way because the network reorders.
+ */
+#define OMX_ACK_NUMBER		0xf0
+#define OMX_ACK_NUMBER_SHIFT	4
 
 /* Frame i of the block starts at offset + i * frame_length of the message. */
 struct omx_wire_pull_request {
@@ -284,6 +318,7 @@ struct omx_wire_post_key {
 
 #define OMX_WIRE_GET_MAX	4096	/* bytes in a response */
 
+static_assert(sizeof(struct omx_wire_udp) == 16);
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);

@@ -200,6 +200,12 @@ static inline void omx_iommu_sva_disable(struct device *dev)
 #endif
 #endif
 
+/* The functions for sockets of tunnels take a sock since some 7.x, not its socket. */
+#define omx_udp_tunnel_socket(socket)							\
+	__builtin_choose_expr(__builtin_types_compatible_p(				\
+			typeof(udp_tunnel_sock_release), void (struct sock *)),		\
+		(socket)->sk, socket)
+
 /* cond_resched_rcu(), which 7.2 has no more. */
 static inline void omx_cond_resched_rcu(void)
 {

@@ -27,7 +27,9 @@
 #include "net/board.h"
 #include "net/ifnames.h"
 #include "net/pull_gso.h"
+#include "net/small_queue.h"
 #include "net/tx_page_pool.h"
+#include "net/udp_carrier.h"
 #include "observe/selftest.h"
 #include "omx_version.h"
 #include "pager/pager.h"
@@ -74,6 +76,10 @@ MODULE_PARM_DESC(ifnames,
 module_param_named(ethertype, omx_ethertype, uint, 0444);
 MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x86DF)");
 
+module_param_named(udp_port, omx_udp_port, uint, 0444);
+MODULE_PARM_DESC(udp_port,
+		 "UDP port of all hosts, for peers that are added by IP address (default 8687)");
+
 /* A name that is not there yet must not keep the module from loading. */
 static void begin_commands(void)
 {
@@ -98,15 +104,22 @@ static int __init omx_init(void)
 		pr_err("ethertype %#x: not in 0x600 ... 0xffff\n", omx_ethertype);
 		return -EINVAL;
 	}
+	if (!omx_udp_port || omx_udp_port > 0xffff) {
+		pr_err("udp_port %u: not in 1 ... 65535\n", omx_udp_port);
+		return -EINVAL;
+	}
 	error = omx_selftest();
 	if (error)
 		goto exit_page_pools;
 	error = omx_group_init();
 	if (error)
 		goto exit_page_pools;
-	error = omx_space_init();
+	error = omx_small_queues_init();
 	if (error)
 		goto exit_group;
+	error = omx_space_init();
+	if (error)
+		goto exit_small_queues;
 	error = omx_lru_init();
 	if (error)
 		goto exit_space;
@@ -142,6 +155,8 @@ exit_lru:
 	omx_lru_exit();
 exit_space:
 	omx_space_exit();
+exit_small_queues:
+	omx_small_queues_exit();
 exit_group:
 	omx_group_exit();
 exit_page_pools:
@@ -163,6 +178,7 @@ static void __exit omx_exit(void)
 	omx_engines_exit();
 	omx_space_exit();
 	omx_lru_exit();
+	omx_small_queues_exit();
 	omx_account_exit();
 	omx_group_exit();
 	rcu_barrier();		/* of those, and of boards that they held */

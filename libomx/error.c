@@ -134,6 +134,8 @@ omx_return_t omx__error_from_errno(int negative_errno)
 	case ENOENT:
 	case EHOSTUNREACH:
 		return OMX_PEER_NOT_FOUND;
+	case EHOSTDOWN:
+		return OMX_REMOTE_ENDPOINT_UNREACHABLE;
 	case ENOTCONN:
 		return OMX_REMOTE_ENDPOINT_CLOSED;
 	case EFAULT:

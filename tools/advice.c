@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
 #include "advice.h"
 #include "text.h"
 
@@ -89,6 +91,23 @@ void advise_board(const struct omx_ioc_board *board,
 	advise_coalescing(board, state, list);
 }
 
+/* The command shows how packets go, or what is missing over there. */
+static void advise_address(const struct omx_ioc_udp_peer *udp, struct advice_list *list)
+{
+	char address[ADDRESS_TEXT_LEN];
+	struct advice *advice;
+
+	if (!udp->error)
+		return;
+	address_format(udp, address);
+	advice = advice_complain(list, "peer %s cannot be reached: %s", address,
+				 address_error(udp));
+	if (udp->error == ECONNREFUSED)
+		advice_suggest(advice, "on %s: omx_peers add ADDRESS-OF-THIS-HOST", address);
+	else
+		advice_suggest(advice, "ip route get %s", address);
+}
+
 static void advise_peer(const struct omx_ioc_board *board,
 			const struct omx_ioc_peer *peer, struct advice_list *list)
 {
@@ -97,7 +116,8 @@ static void advise_peer(const struct omx_ioc_board *board,
 	struct advice *advice;
 	const char *name;
 
-	if (!peer->mtu || peer->mtu == board->mtu || peer->flags & OMX_PEER_LOCAL)
+	if (!peer->mtu || peer->mtu == board->mtu ||
+	    peer->flags & (OMX_PEER_LOCAL | OMX_PEER_UDP))
 		return;
 	name = peer->flags & OMX_PEER_NAMED ? peer->name : format_mac(peer->mac, mac);
 	advice = advice_complain(list, "peer %s has MTU %" PRIu32 ", %s %" PRIu32
@@ -116,8 +136,10 @@ void advise_peers(const struct omx_ioc_board *board,
 {
 	size_t i;
 
-	for (i = 0; i < peers->count; i++)
-		advise_peer(board, &peers->peer[i], list);
+	for (i = 0; i < peers->count; i++) {
+		advise_peer(board, &peers->peer[i].peer, list);
+		advise_address(&peers->peer[i], list);
+	}
 }
 
 void advice_list_free(struct advice_list *list)

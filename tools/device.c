@@ -145,9 +145,9 @@ int device_boards(const struct device *device, uint32_t only,
 }
 
 int peer_list_append(struct peer_list *list,
-		     const struct omx_ioc_peer *peer)
+		     const struct omx_ioc_udp_peer *peer)
 {
-	struct omx_ioc_peer *grown;
+	struct omx_ioc_udp_peer *grown;
 
 	grown = reallocarray(list->peer, list->count + 1, sizeof(*peer));
 	if (!grown)
@@ -157,21 +157,29 @@ int peer_list_append(struct peer_list *list,
 	return 0;
 }
 
+/* An older driver knows no peers but those on Ethernet. */
+static int peer_get(const struct device *device, struct omx_ioc_udp_peer *peer)
+{
+	if (device->info.abi_version < 9)
+		return ioctl(device->fd, OMX_IOC_PEER, &peer->peer);
+	return ioctl(device->fd, OMX_IOC_UDP_PEER, peer);
+}
+
 int device_peers(const struct device *device, uint32_t board,
 		 struct peer_list *list)
 {
-	struct omx_ioc_peer peer;
+	struct omx_ioc_udp_peer peer;
 	uint32_t index = 0;
 
 	for (;;) {
 		memset(&peer, 0, sizeof(peer));
-		peer.board = board;
-		peer.index = index;
-		if (ioctl(device->fd, OMX_IOC_PEER, &peer) < 0)
+		peer.peer.board = board;
+		peer.peer.index = index;
+		if (peer_get(device, &peer) < 0)
 			break;
 		if (peer_list_append(list, &peer) < 0)
 			return -1;
-		index = peer.index + 1;
+		index = peer.peer.index + 1;
 	}
 	return is_absent(errno) ? 0 : device_fail("list peers of board %u", board);
 }

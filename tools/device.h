@@ -23,7 +23,7 @@ struct board_list {
 };
 
 struct peer_list {
-	struct omx_ioc_peer *peer;
+	struct omx_ioc_udp_peer *peer;
 	size_t count;
 };
 
@@ -54,7 +54,7 @@ int device_boards(const struct device *device, uint32_t only,
 int device_peers(const struct device *device, uint32_t board,
 		 struct peer_list *list);
 int peer_list_append(struct peer_list *list,
-		     const struct omx_ioc_peer *peer);
+		     const struct omx_ioc_udp_peer *peer);
 void peer_list_free(struct peer_list *list);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <err.h>
 
+#include "address.h"
 #include "jsonout.h"
 #include "omx_abi.h"
 #include "text.h"
@@ -75,12 +76,31 @@ struct json_object *json_new_board(const struct omx_ioc_board *board)
 	return object;
 }
 
-struct json_object *json_new_peer(const struct omx_ioc_peer *peer)
+static void json_add_address(struct json_object *object, const struct omx_ioc_udp_peer *udp)
+{
+	char text[ADDRESS_TEXT_LEN];
+
+	if (!address_is_ip(udp))
+		return;
+	json_add_string(object, "address", address_format(udp, text));
+	json_add_u64(object, "port", udp->port);
+	json_add_u64(object, "path_mtu", udp->path_mtu);
+	if (udp->error)
+		json_add_string(object, "error", address_error(udp));
+	else
+		json_add(object, "error", json_object_new_null());
+}
+
+struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
 {
 	struct json_object *object = json_new_object();
+	const struct omx_ioc_peer *peer = &udp->peer;
 
 	json_add_u64(object, "board", peer->board);
-	json_add_mac(object, "mac", peer->mac);
+	if (peer->mac)
+		json_add_mac(object, "mac", peer->mac);
+	else
+		json_add(object, "mac", json_object_new_null());
 	if (peer->flags & OMX_PEER_NAMED)
 		json_add_string(object, "name", peer->name);
 	else
@@ -89,6 +109,7 @@ struct json_object *json_new_peer(const struct omx_ioc_peer *peer)
 	json_add_u64(object, "age_ms", peer->age_ms);
 	json_add_bool(object, "static", peer->flags & OMX_PEER_STATIC);
 	json_add_bool(object, "local", peer->flags & OMX_PEER_LOCAL);
+	json_add_address(object, udp);
 	return object;
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct omx_ioc_board;
-struct omx_ioc_peer;
+struct omx_ioc_udp_peer;
 
 struct json_object *json_new_object(void);
 struct json_object *json_new_array(void);
@@ -30,7 +30,7 @@ void json_add_number(struct json_object *object, const char *key, double value);
  * own.
  */
 struct json_object *json_new_board(const struct omx_ioc_board *board);
-struct json_object *json_new_peer(const struct omx_ioc_peer *peer);
+struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp);
 
 /* Prints and frees the object. Returns -1 after printing a write error. */
 int json_finish(struct json_object *object, FILE *out);

@@ -38,11 +38,11 @@ static int forget_names(const struct device *device, uint32_t board)
 
 	ret = device_peers(device, board, &peers);
 	for (i = 0; !ret && i < peers.count; i++) {
-		if (peers.peer[i].flags & (OMX_PEER_STATIC | OMX_PEER_LOCAL))
+		if (peers.peer[i].peer.flags & (OMX_PEER_STATIC | OMX_PEER_LOCAL))
 			continue;
-		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peers.peer[i]) < 0 &&
+		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peers.peer[i].peer) < 0 &&
 		    errno != ENOENT)
-			ret = device_fail("forget peer '%s'", peers.peer[i].name);
+			ret = device_fail("forget peer '%s'", peers.peer[i].peer.name);
 	}
 	peer_list_free(&peers);
 	return ret;

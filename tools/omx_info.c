@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "address.h"
 #include "advice.h"
 #include "config.h"
 #include "jsonout.h"
@@ -86,23 +87,36 @@ static void print_advice(const struct advice_list *list)
 		       list->advice[i].problem, list->advice[i].command);
 }
 
+static void info_print_peer(size_t number, const struct omx_ioc_udp_peer *udp)
+{
+	const struct omx_ioc_peer *peer = &udp->peer;
+	char mac[MAC_TEXT_LEN] = "-", address[ADDRESS_TEXT_LEN];
+
+	if (peer->flags & OMX_PEER_GROUP) {
+		printf("   %3zu) peers meet at %s\n", number, address_format(udp, address));
+		return;
+	}
+	if (peer->mac)
+		format_mac(peer->mac, mac);
+	printf("   %3zu) %s %s", number, mac,
+	       peer->flags & OMX_PEER_NAMED ? peer->name : "<unknown>");
+	if (peer->mtu)
+		printf(" (MTU %" PRIu32 ")", peer->mtu);
+	if (address_is_ip(udp))
+		printf(" UDP %s (MTU %" PRIu32 ")", address_format(udp, address), udp->path_mtu);
+	printf("%s%s\n", peer->flags & OMX_PEER_STATIC ? " static" : "",
+	       peer->flags & OMX_PEER_LOCAL ? " this host" : "");
+}
+
 /* If the board is down, a warning says so and peers cannot be found. */
 static void info_print_peers(const struct peer_list *list, bool up)
 {
-	char mac[MAC_TEXT_LEN];
 	bool alone = true;
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
-		const struct omx_ioc_peer *peer = &list->peer[i];
-
-		alone = alone && peer->flags & OMX_PEER_LOCAL;
-		printf("   %3zu) %s %s", i, format_mac(peer->mac, mac),
-		       peer->flags & OMX_PEER_NAMED ? peer->name : "<unknown>");
-		if (peer->mtu)
-			printf(" (MTU %" PRIu32 ")", peer->mtu);
-		printf("%s%s\n", peer->flags & OMX_PEER_STATIC ? " static" : "",
-		       peer->flags & OMX_PEER_LOCAL ? " this host" : "");
+		alone = alone && list->peer[i].peer.flags & (OMX_PEER_LOCAL | OMX_PEER_GROUP);
+		info_print_peer(i, &list->peer[i]);
 	}
 	if (alone && up)
 		printf("   no other peer yet: they are found by themselves, or "

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sysexits.h>
 
+#include "address.h"
 #include "jsonout.h"
 #include "peers_file.h"
 #include "table.h"
@@ -23,7 +24,7 @@ static struct command_line {
 	bool all;
 	unsigned int words;
 	const char *word[3];
-	struct omx_ioc_peer peer;	/* mac 0: to be found by its name */
+	struct omx_ioc_udp_peer peer;	/* no MAC and no address: to be found by its name */
 	struct peer_list file;		/* for load */
 } line;
 
@@ -46,6 +47,11 @@ static int fill_name(struct omx_ioc_peer *peer, const char *name)
 	return 0;
 }
 
+static int fill_address(struct omx_ioc_udp_peer *peer, const char *address)
+{
+	return address_parse(address, peer) < 0 ? EX_USAGE : 0;
+}
+
 static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 {
 	uint64_t value;
@@ -58,24 +64,31 @@ static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 	return 0;
 }
 
-static int check_peer(void)
+static int check_add(void)
 {
-	int status = fill_mac(&line.peer, line.word[1]);
+	int status = fill_address(&line.peer, line.word[1]);
 
 	if (status || line.words < 3)
 		return status;
-	return fill_name(&line.peer, line.word[2]);
+	return fill_name(&line.peer.peer, line.word[2]);
+}
+
+static int check_name(void)
+{
+	int status = fill_mac(&line.peer.peer, line.word[1]);
+
+	return status ? status : fill_name(&line.peer.peer, line.word[2]);
 }
 
 static int check_remove(void)
 {
 	uint64_t mac;
 
-	if (line.all)
+	if (line.all || address_parse_number(line.word[1], &line.peer) == 0)
 		return 0;
 	if (parse_mac(line.word[1], &mac) == 0)
-		return fill_mac(&line.peer, line.word[1]);
-	return fill_name(&line.peer, line.word[1]);
+		return fill_mac(&line.peer.peer, line.word[1]);
+	return fill_name(&line.peer.peer, line.word[1]);
 }
 
 static int check_load(void)
@@ -100,9 +113,23 @@ static const char *format_flags(uint32_t flags, char text[16])
 	return *text ? text : "-";
 }
 
-static void peers_add_row(struct table *table, const struct omx_ioc_peer *peer)
+/* What a peer with an IP address is doing. */
+static const char *describe_state(const struct omx_ioc_udp_peer *peer)
 {
-	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN];
+	if (!address_is_ip(peer))
+		return "-";
+	if (peer->error)
+		return address_error(peer);
+	if (peer->peer.flags & OMX_PEER_GROUP)
+		return "group";
+	return peer->peer.mtu ? "-" : "no response";
+}
+
+static void peers_add_row(struct table *table, const struct omx_ioc_udp_peer *udp)
+{
+	char board[12], mtu[12] = "-", age[16] = "-", flags[16], mac[MAC_TEXT_LEN] = "-";
+	char address[ADDRESS_TEXT_LEN];
+	const struct omx_ioc_peer *peer = &udp->peer;
 
 	snprintf(board, sizeof(board), "%" PRIu32, peer->board);
 	if (peer->mtu)		/* a HELLO of the peer was received */
@@ -110,16 +137,18 @@ static void peers_add_row(struct table *table, const struct omx_ioc_peer *peer)
 	if (peer->mtu && !(peer->flags & OMX_PEER_LOCAL))
 		snprintf(age, sizeof(age), "%" PRIu32 ".%" PRIu32 "s",
 			 peer->age_ms / 1000, peer->age_ms % 1000 / 100);
+	if (peer->mac)
+		format_mac(peer->mac, mac);
 	table_add(table, (const char *[]){
-		board, format_mac(peer->mac, mac),
-		peer->flags & OMX_PEER_NAMED ? peer->name : "-",
-		mtu, age, format_flags(peer->flags, flags) });
+		board, mac, peer->flags & OMX_PEER_NAMED ? peer->name : "-",
+		mtu, age, format_flags(peer->flags, flags),
+		address_format(udp, address), describe_state(udp) });
 }
 
 static void peers_print(const struct peer_list *peers)
 {
 	static const char *const heading[] = {
-		"board", "mac", "name", "mtu", "age", "flags", NULL };
+		"board", "mac", "name", "mtu", "age", "flags", "address", "state", NULL };
 	struct table table;
 	size_t i;
 
@@ -169,6 +198,33 @@ static int not_found(const char *word)
 	return -1;
 }
 
+static int add_udp_peer(const struct device *device, const struct omx_ioc_udp_peer *peer)
+{
+	char address[ADDRESS_TEXT_LEN];
+
+	if (ioctl(device->fd, OMX_IOC_UDP_PEER_ADD, peer) == 0)
+		return 0;
+	address_format(peer, address);
+	switch (errno) {
+	case ELOOP:	/* lists of peers are the same on all hosts */
+		warnx("%s is an address of this host: not added", address);
+		return 0;
+	case EADDRINUSE:
+		warnx("cannot add %s: another program uses the UDP port; load the module with "
+		      "another one on all hosts (udp_port=)", address);
+		return -1;
+	case EOPNOTSUPP:
+		warnx("cannot add %s: the module was built for a kernel without UDP tunnels",
+		      address);
+		return -1;
+	case EINVAL:
+		warnx("cannot add %s: it is not the address of one host, or the interface of a "
+		      "link-local address is missing (%%eth0)", address);
+		return -1;
+	}
+	return device_fail("add peer %s to board %" PRIu32, address, peer->peer.board);
+}
+
 static int add_peer(const struct device *device, const struct omx_ioc_peer *peer)
 {
 	char mac[MAC_TEXT_LEN];
@@ -184,6 +240,11 @@ static int add_peer(const struct device *device, const struct omx_ioc_peer *peer
 	return -1;
 }
 
+static int add_any_peer(const struct device *device, const struct omx_ioc_udp_peer *peer)
+{
+	return address_is_ip(peer) ? add_udp_peer(device, peer) : add_peer(device, &peer->peer);
+}
+
 /* Without --board, peers are added to the first board. */
 static int choose_board(const struct device *device, uint32_t wanted, uint32_t *board)
 {
@@ -197,20 +258,20 @@ static int choose_board(const struct device *device, uint32_t wanted, uint32_t *
 
 static int command_add(const struct device *device, const struct tool_options *options)
 {
-	struct omx_ioc_peer peer = line.peer;
+	struct omx_ioc_udp_peer peer = line.peer;
 
-	if (choose_board(device, options->board, &peer.board) < 0)
+	if (choose_board(device, options->board, &peer.peer.board) < 0)
 		return -1;
-	return add_peer(device, &peer);
+	return add_any_peer(device, &peer);
 }
 
 static int command_name(const struct device *device, const struct tool_options *options)
 {
-	struct omx_ioc_peer peer = { .board = options->board, .mac = line.peer.mac };
+	struct omx_ioc_peer peer = { .board = options->board, .mac = line.peer.peer.mac };
 
 	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
 		return not_found(line.word[1]);
-	memcpy(peer.name, line.peer.name, sizeof(peer.name));
+	memcpy(peer.name, line.peer.peer.name, sizeof(peer.name));
 	peer.flags |= OMX_PEER_NAMED;
 	return add_peer(device, &peer);
 }
@@ -223,60 +284,78 @@ static int command_load(const struct device *device, const struct tool_options *
 
 	ret = choose_board(device, options->board, &board);
 	for (i = 0; !ret && i < line.file.count; i++) {
-		struct omx_ioc_peer peer = line.file.peer[i];
+		struct omx_ioc_udp_peer peer = line.file.peer[i];
 
-		peer.board = board;
-		ret = add_peer(device, &peer);
+		peer.peer.board = board;
+		ret = add_any_peer(device, &peer);
 	}
 	return ret;
 }
 
 /* ---- remove ---- */
 
-static int find_peer(const struct device *device, uint64_t *mac)
+static int remove_one(const struct device *device, const struct omx_ioc_udp_peer *peer)
 {
-	struct omx_ioc_peer peer = { .board = OMX_ANY };
-
-	*mac = line.peer.mac;
-	if (*mac || line.all)
-		return 0;
-	memcpy(peer.name, line.peer.name, sizeof(peer.name));
-	if (ioctl(device->fd, OMX_IOC_PEER_BY_NAME, &peer) < 0)
-		return not_found(line.word[1]);
-	*mac = peer.mac;
-	return 0;
+	if (address_is_ip(peer))
+		return ioctl(device->fd, OMX_IOC_UDP_PEER_REMOVE, peer);
+	return ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peer->peer);
 }
 
 static int remove_peer(const struct device *device, const struct board_list *boards,
-		       const char *word, uint64_t mac)
+		       const char *word, struct omx_ioc_udp_peer peer)
 {
-	struct omx_ioc_peer peer = { .mac = mac };
 	unsigned int i, removed = 0;
 
 	for (i = 0; i < boards->count; i++) {
-		peer.board = boards->board[i].board;
-		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peer) == 0)
+		peer.peer.board = boards->board[i].board;
+		if (remove_one(device, &peer) == 0)
 			removed++;
 		else if (errno != ENOENT)
 			return device_fail("remove a peer from board %" PRIu32,
-					   peer.board);
+					   peer.peer.board);
 	}
-	if (removed || !mac)
+	if (removed || line.all)
 		return 0;
 	errno = ENOENT;
 	return not_found(word);
 }
 
+/* The first peer of this name; its MAC need not be known. */
+static int find_named_peer(const struct device *device, const struct board_list *boards,
+			   struct omx_ioc_udp_peer *peer)
+{
+	struct peer_list peers = { 0 };
+	unsigned int i;
+	int ret = 0;
+	size_t j;
+
+	for (i = 0; !ret && i < boards->count; i++)
+		ret = device_peers(device, boards->board[i].board, &peers);
+	for (j = 0; !ret && j < peers.count; j++)
+		if (strcmp(peers.peer[j].peer.name, line.peer.peer.name) == 0)
+			break;
+	if (!ret && j < peers.count) {
+		*peer = peers.peer[j];
+	} else if (!ret) {
+		errno = ENOENT;
+		ret = not_found(line.word[1]);
+	}
+	peer_list_free(&peers);
+	return ret;
+}
+
 static int command_remove(const struct device *device, const struct tool_options *options)
 {
+	struct omx_ioc_udp_peer peer = line.peer;
 	struct board_list boards;
-	uint64_t mac;
 
-	if (find_peer(device, &mac) < 0)
-		return -1;
 	if (device_boards(device, options->board, &boards) < 0)
 		return -1;
-	return remove_peer(device, &boards, line.word[1], mac);
+	if (*line.peer.peer.name && find_named_peer(device, &boards, &peer) < 0)
+		return -1;
+	peer.peer.flags = 0;
+	memset(peer.reserved, 0, sizeof(peer.reserved));
+	return remove_peer(device, &boards, line.word[1], peer);
 }
 
 /* ---- command line ---- */
@@ -288,9 +367,9 @@ static const struct command {
 	int (*run)(const struct device *device, const struct tool_options *options);
 } commands[] = {
 	{ "list", 0, 0, check_nothing, command_list },
-	{ "add", 1, 2, check_peer, command_add },
+	{ "add", 1, 2, check_add, command_add },
 	{ "remove", 1, 1, check_remove, command_remove },
-	{ "name", 2, 2, check_peer, command_name },
+	{ "name", 2, 2, check_name, command_name },
 	{ "load", 0, 1, check_load, command_load },
 };
 
@@ -363,10 +442,12 @@ static int peers_run(const struct device *device, const struct tool_options *opt
 }
 
 const struct tool tool = {
-	.arguments = "[list]\nadd MAC [NAME]\nremove MAC|NAME|--all\n"
+	.arguments = "[list]\nadd ADDRESS [NAME]\nremove ADDRESS|NAME|--all\n"
 		     "name MAC NAME\nload [FILE]",
 	.description = "Show or change the table of peers."
-		       "\v\"load\" reads lines 'MAC NAME' (default " PEERS_FILE ").  "
+		       "\vADDRESS is a MAC, or an IP address or host name of a peer that is "
+		       "reached by UDP.  "
+		       "\"load\" reads lines 'ADDRESS NAME' (default " PEERS_FILE ").  "
 		       "Peers added by hand stay until they are removed; "
 		       "those found by discovery leave by themselves.",
 	.options = peers_options,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
 #include "peers_file.h"
 #include "text.h"
 
@@ -14,22 +15,25 @@ static const char blanks[] = " \t\r\n";
  * Returns 1 for a peer, 0 for an empty line or comment, and -1 for a syntax
  * error.
  */
-static int parse_line(char *line, struct omx_ioc_peer *peer)
+static int parse_line(char *line, struct omx_ioc_udp_peer *udp)
 {
-	char *mac, *name, *rest;
-	uint64_t value;
+	struct omx_ioc_udp_peer other;
+	char *address, *name, *rest;
 
 	line[strcspn(line, "#")] = '\0';
-	mac = strtok_r(line, blanks, &rest);
-	if (!mac)
+	address = strtok_r(line, blanks, &rest);
+	if (!address)
 		return 0;
 	name = strtok_r(NULL, blanks, &rest);
-	if (!name || strtok_r(NULL, blanks, &rest) || !name_is_valid(name) ||
-	    parse_mac(mac, &value) < 0 || !mac_is_valid(value))
+	if (name && (strtok_r(NULL, blanks, &rest) || !name_is_valid(name) ||
+		     address_parse_number(name, &other) == 0))
 		return -1;
-	peer->mac = value;
-	strcpy(peer->name, name);
-	peer->flags = OMX_PEER_NAMED;
+	if (address_parse(address, udp) < 0 || (!name && !address_is_ip(udp)))
+		return -1;
+	if (!name)
+		return 1;
+	strcpy(udp->peer.name, name);
+	udp->peer.flags = OMX_PEER_NAMED;
 	return 1;
 }
 
@@ -41,12 +45,12 @@ static int read_lines(FILE *file, const char *path, struct peer_list *list)
 	int ret = 0;
 
 	while (ret >= 0 && getline(&line, &size, file) >= 0) {
-		struct omx_ioc_peer peer = { 0 };
+		struct omx_ioc_udp_peer peer = { 0 };
 
 		number++;
 		ret = parse_line(line, &peer);
 		if (ret < 0)
-			warnx("%s:%u: expected 'MAC NAME'", path, number);
+			warnx("%s:%u: expected 'MAC NAME' or 'IP-ADDRESS [NAME]'", path, number);
 		else if (ret > 0)
 			ret = peer_list_append(list, &peer);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The file of static peers. Each line is "MAC hostname"; # starts a comment. */
+/*
+ * The file of static peers. Each line is "MAC NAME" or "IP-ADDRESS-OR-HOST [NAME]";
+ * # starts a comment.
+ */
 #ifndef OMX_TOOLS_PEERS_FILE_H
 #define OMX_TOOLS_PEERS_FILE_H
 

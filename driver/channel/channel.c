@@ -13,6 +13,7 @@
 #include "channel/private.h"
 #include "channel/quota.h"
 #include "channel/receive_window.h"
+#include "channel/turn.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
@@ -51,6 +52,8 @@ void omx_channel_put(struct omx_channel *ch)
 	if (!refcount_dec_and_test(&ch->ref))
 		return;
 	omx_access_queue_destroy(&ch->access_queue);
+	if (ch->path)
+		omx_path_leave(ch->path);
 	kfree_rcu(ch, rcu);
 }
 
@@ -110,23 +113,37 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 
 	if (!ch)
 		return NULL;
+	/* Frames to the board itself do not travel. */
+	if (mac != ep->board->mac) {
+		ch->path = omx_path_join(ep->board, mac);
+		if (!ch->path) {
+			kfree(ch);
+			return NULL;
+		}
+	}
 	refcount_set(&ch->ref, 1);
 	ch->ep = ep;
+	INIT_LIST_HEAD(&ch->in_path);
 	ch->mac = mac;
 	ch->peer_endpoint = endpoint;
 	ch->peer_session = session;
 	channel_fill_template(ch);
 	ch->local = omx_board_mac_is_local(ep->net, mac);
+	ch->queue = mac == ep->board->mac ? NULL : ep->board_user->queue;
+	omx_queueing_init(&ch->queueing);
 	ch->mtu = ETH_DATA_LEN;
 	ch->mtu_generation = READ_ONCE(ep->board->peers.generation) - 1;
 	omx_spin_lock_init(&ch->lock, OMX_LOCK_CHANNEL);
 	omx_tx_start(&ch->tx, channel_next_flow(ep));
+	omx_channel_recovery_init(ch);
 	__skb_queue_head_init(&ch->pending);
 	timer_setup(&ch->timer, omx_channel_timer_fired, 0);
 	ch->heard = jiffies;
 	ch->heard_board = jiffies - 1;
 	ch->probed = jiffies;
 	ch->claimed = 1;
+	ch->ack_every = OMX_ACK_EVERY;
+	omx_sender_init(&ch->sender);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
 	INIT_LIST_HEAD(&ch->accesses);
@@ -174,7 +191,7 @@ static int channel_publish(struct omx_endpoint *ep, struct omx_channel *ch)
 		omx_quota_leave(ep, ch);
 		return error;
 	}
-	omx_budget_charge(&ep->budget, sizeof(*ch));
+	omx_budget_charge(&ep->budget, ksize(ch));
 	ch->space_completion.event.channel = ch->id;
 	ch->dead_completion.event.channel = ch->id;
 	hash_add_rcu(ep->channels_by_peer, &ch->by_peer,
@@ -219,6 +236,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	spin_unlock_bh(&ep->channels_lock);
 	if (!other && !error)
 		return ch;
+	if (ch->path)
+		omx_path_leave(ch->path);
 	kfree(ch);
 	if (other)
 		return other;
@@ -312,7 +331,7 @@ static bool channel_uses_gso(struct omx_channel *ch)
 	bool takes;
 
 	rcu_read_lock();	/* the device stays */
-	takes = omx_gso_frames(ch->ep->board, omx_channel_mtu(ch)) > 1;
+	takes = omx_gso_frames(ch->ep->board, ch->mac, omx_channel_mtu(ch)) > 1;
 	rcu_read_unlock();
 	return takes;
 }

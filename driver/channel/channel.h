@@ -10,20 +10,26 @@
  * the program.
  * Receiving (receive.c, receive_window.c): packets are delivered in order, early
  * ones wait in `ahead`.
- * One timer (timer.c) serves delayed acks, retransmission and probing.
+ * recovery.c finds out which packets are lost.  One timer (timer.c) serves delayed
+ * acks and watches whether the peer is alive.
  */
 #ifndef OMX_CHANNEL_H
 #define OMX_CHANNEL_H
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "channel/path.h"
+#include "channel/rack.h"
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
+#include "incoming/senders.h"
 #include "net/frame.h"
+#include "net/small_queue.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
 
@@ -40,6 +46,7 @@ struct omx_partial {
 	u32 length;			/* 0: none under way */
 	u32 received;
 	u32 truesize;
+	u32 charged;			/* to the endpoint's budget, until it is complete */
 };
 
 struct omx_channel {
@@ -55,6 +62,7 @@ struct omx_channel {
 	u32 peer_session;
 	u16 peer_endpoint;
 	bool local;			/* the peer is on this board's host */
+	struct omx_small_queue *queue;	/* NULL: the peer is on this board */
 	u32 mtu;			/* of the path; see omx_channel_mtu() */
 	unsigned int mtu_generation;
 
@@ -62,12 +70,25 @@ struct omx_channel {
 	u8 dead;			/* OMX_STATUS_*: why; set once */
 	unsigned long claimed;		/* bit 0: not dead yet, or being freed; atomic */
 
+	struct omx_path *path;			/* or NULL: the peer is on this board */
+	struct list_head in_path;		/* path->lock */
+	u32 on_path;				/* frames that the path knows of */
+	bool has_turn;				/* of those that wait for the path */
+	u16 marked;				/* frames with a congestion mark that arrived */
+	u16 marked_there;			/* ... at the peer, as far as we know */
+
 	struct omx_tx_state tx;
 	struct omx_rtt rtt;
+	struct omx_rack rack;
+	struct omx_probing probing;
+	struct hrtimer recovery_timer;
+	u32 recovery_at;			/* us; valid while that timer is queued */
+	bool recovery_stopped;			/* the channel is being freed */
 	struct sk_buff *unacked[OMX_WINDOW];	/* by seq */
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
+	struct omx_queueing queueing;	/* waits for the device's queue */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */
 	bool announce_only;		/* the peer wants no eager messages; also read without it */
 
@@ -75,8 +96,12 @@ struct omx_channel {
 	struct sk_buff *ahead[OMX_WINDOW];	/* by seq */
 	struct omx_partial partial;
 	u8 ack_count;			/* packets received since our last ack */
+	u8 ack_every;			/* so many call for one at once */
+	bool sender_waits;		/* the peer's window is 0 until its turn comes */
 	bool ack_now;
+	bool ack_duplicate;		/* our next ack says that a packet arrived again */
 	bool window_closed;		/* counted in ep->closed_windows */
+	struct omx_sender sender;	/* the peer; partly under the board's incoming.lock */
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
@@ -84,7 +109,6 @@ struct omx_channel {
 	unsigned long doubted;		/* jiffies; valid while in_doubt */
 	bool in_doubt;			/* the peer may have ended: it is probed */
 	bool replaced;			/* its endpoint seems to have a new session; no lock */
-	u64 retransmit_at;		/* us; valid while packets are unacked */
 	unsigned long probed;		/* jiffies */
 
 	struct list_head rndvs;		/* large sends waiting for their notify */
@@ -96,10 +120,14 @@ struct omx_channel {
 	u8 put_probes;			/* since one ended; valid while put_lags */
 	bool put_lags;			/* the first one has arrived, and may be performed */
 	unsigned long put_probe_at;	/* jiffies; the same */
+	u8 turn_probes;			/* since we wait for our turn; valid while turn_lags */
+	bool turn_lags;
+	unsigned long turn_probe_at;	/* jiffies; the same */
 	struct omx_when_queue whens;	/* conditional ones, and keys of the peer for them */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
-	u32 pull_rtt_min;
+	u32 pull_rtt_base;		/* us, while the board was quiet; 0: not known */
+	unsigned long pull_rtt_base_at;	/* jiffies: when that was measured */
 
 	struct omx_access_queue access_queue;	/* of the peer to our windows */
 

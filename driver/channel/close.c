@@ -18,6 +18,7 @@
 #include "channel/quota.h"
 #include "channel/send.h"
 #include "channel/timer.h"
+#include "channel/turn.h"
 #include "compat.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
@@ -141,6 +142,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	omx_partial_drop(&ch->partial);
 	omx_access_queue_drop(ch, packets);
 	omx_keys_drop(ch);
+	omx_path_quit(ch);
 	ch->rx.ahead = 0;
 	if (ch->window_closed) {
 		ch->window_closed = false;
@@ -161,9 +163,12 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 	/* First: whoever does not find the channel any more has to find its flow. */
 	omx_channel_remember_flow(ch);
 	WRITE_ONCE(ch->dead, status);
+	omx_channel_leave_turns(ch);
+	omx_small_queue_forget(ch);
 	channel_remove_packets(ch, &packets);
 	spin_unlock_bh(&ch->lock);
 
+	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
 	if (!channel_end_some(ch, status))
 		queue_work(omx_system_wq, &ch->end);
@@ -180,20 +185,26 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 	spin_unlock_bh(&ep->channels_lock);
 	omx_table_remove(&ep->channels, ch->id);
 	timer_shutdown_sync(&ch->timer);
+	omx_channel_recovery_cancel(ch);
 	cancel_work_sync(&ch->end);
 	omx_put_ack_cancel(ch);
 
 	__skb_queue_head_init(&packets);
 	spin_lock_bh(&ch->lock);
+	/* Whoever is giving it a turn on its path or board finds it dead. */
+	if (!ch->dead)
+		WRITE_ONCE(ch->dead, OMX_STATUS_CLOSED);
 	channel_remove_packets(ch, &packets);
+	omx_channel_leave_turns(ch);
 	spin_unlock_bh(&ch->lock);
+	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
 	spin_lock_bh(&ep->channels_lock);
 	omx_quota_leave(ep, ch);
 	spin_unlock_bh(&ep->channels_lock);
 	omx_ring_forget(&ep->ring, &ch->space_completion);
 	omx_ring_forget(&ep->ring, &ch->dead_completion);
-	omx_budget_uncharge(&ep->budget, sizeof(*ch));
+	omx_budget_uncharge(&ep->budget, ksize(ch));
 	omx_channel_put(ch);
 }
 
@@ -373,4 +384,7 @@ void omx_channels_destroy(struct omx_endpoint *ep)
 
 	while ((ch = omx_table_next(&ep->channels, &slot)))
 		channel_free(ep, ch);
+	/* Frames for other endpoints of the board may be giving one of them its turn. */
+	if (slot)
+		synchronize_rcu();
 }

@@ -11,6 +11,7 @@
 
 #include "channel/channel.h"
 #include "channel/connect.h"
+#include "channel/turn.h"
 #include "compat.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -18,10 +19,12 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
+#include "net/peer.h"
 #include "net/transmit.h"
 
 #define FIRST_INTERVAL	(HZ / 50)
 #define LAST_INTERVAL	(HZ)
+#define UNREACHABLE_REQUESTS	3	/* before an ICMP error or a missing route counts */
 
 struct omx_connect {
 	u32 id;				/* the cookie on the wire */
@@ -34,6 +37,7 @@ struct omx_connect {
 	spinlock_t lock;
 	bool request_sent;		/* pairs with connect_is_answered_by() */
 	bool done;			/* the timer is not started again */
+	unsigned int requests;		/* sent; only the timer uses it */
 	struct timer_list timer;
 	unsigned long interval;
 	bool forever;
@@ -91,11 +95,23 @@ static void connect_finish(struct omx_connect *connect, u8 status, u32 channel, 
 	connect_free(connect);
 }
 
+/*
+ * Anybody can send an ICMP error, and a route may be missing for a moment: the peer has
+ * some time to respond, which clears the error.
+ */
+static bool connect_is_hopeless(struct omx_connect *connect)
+{
+	if (!connect->forever && time_after_eq(jiffies, connect->deadline))
+		return true;
+	return ++connect->requests > UNREACHABLE_REQUESTS &&
+	       omx_peer_is_unreachable(connect->ep->board, connect->mac);
+}
+
 static void connect_timer_fired(struct timer_list *timer)
 {
 	struct omx_connect *connect = omx_timer_container(connect, timer, timer);
 
-	if (!connect->forever && time_after_eq(jiffies, connect->deadline)) {
+	if (connect_is_hopeless(connect)) {
 		if (connect_claim(connect))
 			connect_finish(connect, OMX_STATUS_UNREACHABLE, 0, 0);
 		return;
@@ -241,6 +257,8 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 		body = omx_packet_body(response);
 		body->cookie = request->cookie;
 		body->status = status;
+		if (status == OMX_STATUS_OK)
+			body->window = omx_board_first_window(board);
 		omx_packet_xmit(board, response);
 	}
 	consume_skb(skb);
@@ -256,6 +274,23 @@ static bool connect_is_answered_by(const struct omx_connect *connect, u32 cookie
 	       connect->id == cookie &&
 	       connect->mac == omx_mac_read(eth_hdr(skb)->h_source) &&
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
+}
+
+static struct omx_channel *connect_channel(const struct omx_connect *connect, u32 session,
+					   u32 window)
+{
+	struct omx_endpoint *ep = connect->ep;
+	struct omx_channel *ch = omx_channel_find(ep, connect->mac, connect->endpoint, session);
+
+	if (ch)
+		return ch;
+	ch = omx_channel_make(ep, connect->mac, connect->endpoint, session);
+	if (!ch)
+		return NULL;
+	spin_lock(&ch->lock);
+	omx_tx_begin_with(&ch->tx, window);
+	spin_unlock(&ch->lock);
+	return ch;
 }
 
 void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
@@ -283,8 +318,7 @@ void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		return;
 	}
 	if (status == OMX_STATUS_OK) {
-		ch = omx_channel_find(ep, connect->mac, connect->endpoint, session) ?:
-		     omx_channel_make(ep, connect->mac, connect->endpoint, session);
+		ch = connect_channel(connect, session, response->window);
 		if (!ch)
 			status = OMX_STATUS_NO_MEMORY;
 	}

@@ -25,9 +25,6 @@ struct omx_flow;
 
 /* What a packet's skb->cb says while the channel keeps it. */
 struct omx_packet_cb {
-	u64 sent;		/* us */
-	u32 seq;
-	bool resent;		/* its round trip is ambiguous (Karn) */
 	bool charged;		/* see omx_channel_charge_ahead() */
 };
 
@@ -79,31 +76,38 @@ static inline void omx_channel_perform(struct omx_channel *ch, struct sk_buff *a
  */
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 		      struct sk_buff_head *out);
-/* Sends pending packets, as many as the window admits. */
+/* Sends lost packets again and pending ones, as many as the windows admit. */
 void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now, struct sk_buff_head *out);
-/* Sends again up to `count` of the packets that a timeout has declared lost. */
-void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
-			     struct sk_buff_head *out);
+/* The same for a channel that has waited for the window of its path. */
+void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out);
+/* omx_channel_xmit() without giving others their turn.  Lock not held. */
+void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out);
 /* Tells the program that it may send again, if it was refused and now may. */
 void omx_channel_send_resume(struct omx_channel *ch);
 
 /* ---- send_window.c ---- */
+/* window: see omx_window_of(). */
 u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-				struct sk_buff_head *out, struct sk_buff_head *freed);
-/* Puts acknowledged packets on `freed`.  Returns the time if it had to look, or 0. */
+				struct sk_buff_head *freed);
+/*
+ * Puts acknowledged packets on `freed`.  Returns the time if it says something new,
+ * or 0.  Then the caller calls omx_channel_go_on().
+ */
 static inline u64 omx_channel_receive_ack(struct omx_channel *ch, u16 flow, u32 ack, u16 window,
-					  struct sk_buff_head *out,
 					  struct sk_buff_head *freed)
 {
 	/* The later frames of a message repeat the ack of the first one. */
-	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit)
-		return omx_channel_receive_new_ack(ch, flow, ack, window, out, freed);
+	if (flow != ch->tx.flow || ack != ch->tx.acked || ack + window != ch->tx.limit ||
+	    ch->tx.closed || ch->tx.waits)
+		return omx_channel_receive_new_ack(ch, flow, ack, window, freed);
 	return 0;
 }
 
-void omx_channel_receive_sack(struct omx_channel *ch, u32 ack, u64 sack,
-			      struct sk_buff_head *out);
+/* What an ACK says besides.  Returns the time. */
+u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack *ack);
+/* Sends what the acks let go: lost packets first. */
+void omx_channel_go_on(struct omx_channel *ch, u64 now, struct sk_buff_head *out);
 
 /* ---- receive.c ---- */
 /* Delivers packets, as many as are in order and fit. */
@@ -119,6 +123,8 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags, struct sk_buff_head 
  * has used up its share of the memory.
  */
 bool omx_channel_charge_ahead(struct omx_channel *ch, struct sk_buff *skb);
+/* The packet that is next in order has no room: it is kept whatever has been used up. */
+void omx_channel_charge_next(struct omx_channel *ch, struct sk_buff *skb);
 void omx_channel_uncharge_ahead(struct omx_channel *ch, struct sk_buff *skb);
 /* The packet is not kept out of order any more, if it was. */
 static inline void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *skb)
@@ -126,6 +132,29 @@ static inline void omx_channel_uncharge(struct omx_channel *ch, struct sk_buff *
 	lockdep_assert_held(&ch->lock);
 	if (omx_packet_cb(skb)->charged)
 		omx_channel_uncharge_ahead(ch, skb);
+}
+
+/* ---- recovery.c ---- */
+void omx_channel_recovery_init(struct omx_channel *ch);
+/* The channel is being freed.  Process context, lock not held. */
+void omx_channel_recovery_cancel(struct omx_channel *ch);
+/* Looks for lost packets in `us`, or earlier. */
+void omx_channel_look_after(struct omx_channel *ch, u32 us);
+/* The first packet leaves, and others may follow: from now on the peer owes us acks. */
+void omx_channel_expect_acks(struct omx_channel *ch, u64 now);
+/* A packet that leaves requests an ack. */
+void omx_channel_expect_ack_soon(struct omx_channel *ch, u64 now);
+/* Looks for lost packets. */
+void omx_channel_find_lost(struct omx_channel *ch, u64 now);
+/* Sends up to `frames` lost packets again.  Returns how many. */
+u32 omx_channel_resend_lost(struct omx_channel *ch, u32 frames, u64 now,
+			    struct sk_buff_head *out);
+/* Our own device has refused frames of the channel.  Lock not held. */
+void omx_channel_refused(struct omx_channel *ch);
+/* The peer has to respond: packets are in flight, or wait for the window of the path. */
+static inline bool omx_channel_expects_acks(const struct omx_channel *ch)
+{
+	return omx_tx_in_flight(&ch->tx) || !list_empty_careful(&ch->in_path);
 }
 
 /* ---- timer.c ---- */
@@ -141,8 +170,8 @@ static inline void omx_channel_arm(struct omx_channel *ch, unsigned long when)
 		timer_reduce(&ch->timer, when);
 }
 
-/* The timeout of packets in flight begins now. */
-void omx_channel_start_timeout(struct omx_channel *ch, u64 now);
+/* OMX_STATUS_*: why the channel fails; 0: it does not. */
+u8 omx_channel_peer_is_lost(const struct omx_channel *ch);
 /*
  * After packets were received: the timer is started once for a message that is
  * incomplete, and goes on by itself as long as the peer owes us something.

@@ -36,6 +36,7 @@ static struct omx_quota *quota_make(struct omx_endpoint *ep, u64 mac)
 		return NULL;
 	quota->mac = mac;
 	INIT_LIST_HEAD(&quota->channels);
+	omx_budget_charge(&ep->budget, ksize(quota));
 	hash_add(ep->quotas, &quota->node, mac_hash(ep, mac));
 	return quota;
 }
@@ -72,6 +73,7 @@ void omx_quota_leave(struct omx_endpoint *ep, struct omx_channel *ch)
 	if (--quota->count)
 		return;
 	hash_del(&quota->node);
+	omx_budget_uncharge(&ep->budget, ksize(quota));
 	kfree(quota);
 }
 
@@ -84,6 +86,12 @@ bool omx_quota_charge(struct omx_endpoint *ep, struct omx_quota *quota, int byte
 		return true;
 	omx_quota_uncharge(ep, quota, bytes);
 	return false;
+}
+
+void omx_quota_add(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)
+{
+	atomic_add(bytes, &ep->ahead);
+	atomic_add(bytes, &quota->ahead);
 }
 
 void omx_quota_uncharge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes)

@@ -40,6 +40,8 @@ bool omx_quota_is_full(struct omx_endpoint *ep, u64 mac);
  * it, two a third each, and a new one always finds some.  False: no more.
  */
 bool omx_quota_charge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes);
+/* The same, but never refused. */
+void omx_quota_add(struct omx_endpoint *ep, struct omx_quota *quota, int bytes);
 void omx_quota_uncharge(struct omx_endpoint *ep, struct omx_quota *quota, int bytes);
 
 #endif

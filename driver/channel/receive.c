@@ -12,6 +12,7 @@
 #include "channel/private.h"
 #include "channel/receive.h"
 #include "channel/send.h"
+#include "channel/turn.h"
 #include "eager/eager_receive.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
@@ -22,8 +23,6 @@
 #include "onesided/access_queue.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
-
-#define ACK_EVERY	16	/* packets; fewer are acked by the timer or by data */
 
 /* False: there is no room for the message now; the packet stays in the channel. */
 static bool channel_deliver(struct omx_channel *ch, struct sk_buff *skb)
@@ -54,6 +53,7 @@ void omx_channel_receive_ready(struct omx_channel *ch)
 		*slot = NULL;
 		if (!channel_deliver(ch, skb)) {
 			*slot = skb;
+			omx_channel_charge_next(ch, skb);
 			omx_channel_close_window(ch);
 			ch->ack_now = true;
 			return;
@@ -77,6 +77,8 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 	}
 	omx_partial_drop(&ch->partial);
 	omx_access_queue_restart(ch);
+	omx_channel_leave_turns(ch);
+	ch->sender.more_seq = 0;
 	omx_rx_start(&ch->rx, flow);
 }
 
@@ -96,12 +98,19 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 		omx_channel_receive_ready(ch);	/* there was no room then, perhaps there is now */
 		verdict = OMX_RX_DUPLICATE;
 	}
+	if (unlikely(omx_frame_cb(skb)->marked)) {	/* RFC 8257: the sender is told at once */
+		ch->marked++;
+		ch->ack_now = true;
+	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
+		/* The sender waits for what fills a gap (RFC 5681). */
+		if (++ch->ack_count >= ch->ack_every || ch->rx.ahead) {
+			omx_channel_count_sender(ch);
+			ch->ack_now = true;
+		}
 		*slot = skb;
 		omx_channel_receive_ready(ch);
-		if (++ch->ack_count >= ACK_EVERY)
-			ch->ack_now = true;
 		return;
 	case OMX_RX_AHEAD:
 		if (!omx_channel_charge_ahead(ch, skb)) {
@@ -114,6 +123,7 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 		return;
 	case OMX_RX_DUPLICATE:
 		omx_count(board, DROP_DUPLICATE);
+		ch->ack_duplicate = true;
 		break;
 	case OMX_RX_BEYOND:
 		omx_count(board, DROP_WINDOW);
@@ -319,13 +329,22 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (sequence->ack_flow) {
 		now = omx_channel_receive_ack(ch, be16_to_cpu(sequence->ack_flow),
 					      be32_to_cpu(sequence->ack),
-					      be16_to_cpu(sequence->window), &out, &freed);
+					      omx_window_of(be16_to_cpu(sequence->window),
+							    sequence->flags & OMX_SEQUENCE_WAIT),
+					      &freed);
+		if (now)
+			omx_channel_go_on(ch, now, &out);
 		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
 					  be32_to_cpu(sequence->ack), sequence->performed);
 	}
 	if (is_newer)
 		channel_receive_restart(ch, flow, &freed);
 	was_owed = omx_channel_is_owed(ch);
+	if (sequence->flags & OMX_SEQUENCE_ACK)
+		ch->ack_now = true;
+	if (likely(flow == ch->rx.flow))
+		omx_channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
+				      be32_to_cpu(sequence->seq));
 	channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
 	omx_channel_watch_owed(ch, was_owed);
 	if (ch->ack_now)
@@ -335,12 +354,15 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	access = omx_channel_next_access(ch, now, &out);
 	spin_unlock(&ch->lock);
 
-	/* For most frames of a message both are empty. */
+	/* For most frames of a message all three are empty. */
 	if (!skb_queue_empty(&out))
 		omx_channel_xmit(ch, &out);
+	else
+		omx_path_next(ch->path);
 	if (!skb_queue_empty(&freed))
 		packets_free(&freed);
 	omx_channel_perform(ch, access);
+	omx_channels_take_turns(board);
 }
 
 /*
@@ -370,6 +392,7 @@ static void probe_respond(struct omx_board *board, struct omx_endpoint *ep,
 		return;		/* the peer probes again */
 	ack = omx_packet_body(response);
 	ack->window = cpu_to_be16(OMX_WINDOW);
+	ack->flags = probe->flags & OMX_ACK_NUMBER;
 	omx_packet_xmit(board, response);
 }
 
@@ -399,14 +422,15 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		WRITE_ONCE(ch->announce_only, ack->flags & OMX_ACK_ANNOUNCE);
 		if (ack->flow) {
 			omx_channel_receive_ack(ch, be16_to_cpu(ack->flow), acked,
-						be16_to_cpu(ack->window), &out, &freed);
+						omx_window_of(be16_to_cpu(ack->window),
+							      ack->flags & OMX_ACK_WAIT),
+						&freed);
 			channel_receive_performed(ch, be16_to_cpu(ack->flow), acked,
 						  ack->performed);
-			if (be16_to_cpu(ack->flow) == ch->tx.flow)
-				omx_channel_receive_sack(ch, acked, be64_to_cpu(ack->sack), &out);
 		}
+		omx_channel_go_on(ch, omx_channel_receive_report(ch, ack), &out);
 		if (ack->flags & OMX_ACK_PROBE)
-			omx_channel_send_ack(ch, 0, &out);
+			omx_channel_send_ack(ch, ack->flags & OMX_ACK_NUMBER, &out);
 		access = omx_channel_next_access(ch, 0, &out);
 	}
 	spin_unlock(&ch->lock);
@@ -415,6 +439,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	omx_channel_xmit(ch, &out);
 	packets_free(&freed);
 	omx_channel_perform(ch, access);
+	omx_channels_take_turns(board);
 }
 
 /*

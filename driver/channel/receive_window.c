@@ -14,6 +14,7 @@
 #include "channel/quota.h"
 #include "channel/receive_window.h"
 #include "channel/send.h"
+#include "channel/turn.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/wakeup.h"
@@ -32,6 +33,14 @@ bool omx_channel_charge_ahead(struct omx_channel *ch, struct sk_buff *skb)
 	omx_budget_charge(budget, skb->truesize);
 	omx_packet_cb(skb)->charged = true;
 	return true;
+}
+
+void omx_channel_charge_next(struct omx_channel *ch, struct sk_buff *skb)
+{
+	lockdep_assert_held(&ch->lock);
+	omx_quota_add(ch->ep, ch->quota, skb->truesize);
+	omx_budget_charge(&ch->ep->budget, skb->truesize);
+	omx_packet_cb(skb)->charged = true;
 }
 
 void omx_channel_uncharge_ahead(struct omx_channel *ch, struct sk_buff *skb)
@@ -81,8 +90,8 @@ static bool window_fits(struct omx_endpoint *ep)
 }
 
 /*
- * Advertises a full window only if there is room for all the packets that this
- * admits; zero otherwise.
+ * Advertises a window only if there is room for all the packets that a full one admits;
+ * zero otherwise.
  */
 u32 omx_channel_window(struct omx_channel *ch)
 {
@@ -95,8 +104,9 @@ u32 omx_channel_window(struct omx_channel *ch)
 		atomic_dec(&ep->closed_windows);
 	}
 	if (!ch->window_closed && window_fits(ep))
-		return OMX_WINDOW;
+		return omx_channel_share(ch);
 	omx_channel_close_window(ch);
+	ch->sender_waits = false;
 	return 0;
 }
 
@@ -117,11 +127,17 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 	ack->window = cpu_to_be16(omx_channel_window(ch));
 	if (omx_endpoint_wants_announcements(ch->ep))
 		flags |= OMX_ACK_ANNOUNCE;
+	if (ch->ack_duplicate)
+		flags |= OMX_ACK_DUPLICATE;
+	if (ch->sender_waits)
+		flags |= OMX_ACK_WAIT;
 	ack->flags = flags;
 	ack->performed = omx_put_ack_field(ch);
+	ack->marked = cpu_to_be16(ch->marked);
 	ch->access_queue.acks.due = 0;
 	ch->ack_count = 0;
 	ch->ack_now = false;
+	ch->ack_duplicate = false;
 	__skb_queue_tail(out, skb);
 }
 

@@ -18,6 +18,7 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/mtu_probe.h"
 #include "net/transmit.h"
 #include "onesided/put_ack.h"
 
@@ -91,50 +92,84 @@ void omx_channel_send_resume(struct omx_channel *ch)
 
 /* ---- sending ---- */
 
-void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
+void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out)
 {
+	bool refused = false;
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(out)))
-		omx_packet_xmit(ch->ep->board, skb);
+		refused |= !omx_packet_xmit(ch->ep->board, skb);
+	if (unlikely(refused))
+		omx_channel_refused(ch);
+}
+
+void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	omx_channel_hand_over(ch, out);
+	omx_path_next(ch->path);
 }
 
 /* Done when the packet leaves: its number, and our latest ack. */
 static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	u8 flags = ch->sender_waits ? OMX_SEQUENCE_WAIT : 0;
 
+	if (!skb_queue_empty(&ch->pending))
+		flags |= OMX_SEQUENCE_MORE;
+	if (omx_tx_ends_first_window(&ch->tx))
+		flags |= OMX_SEQUENCE_ACK;
+	if (omx_endpoint_wants_announcements(ch->ep))
+		flags |= OMX_SEQUENCE_ANNOUNCE;
 	sequence->flow = cpu_to_be16(ch->tx.flow);
 	sequence->seq = cpu_to_be32(ch->tx.next);
 	sequence->ack_flow = cpu_to_be16(ch->rx.flow);
 	sequence->ack = cpu_to_be32(ch->rx.next - 1);
 	sequence->window = cpu_to_be16(window);
 	sequence->performed = omx_put_ack_field(ch);
-	sequence->flags = omx_endpoint_wants_announcements(ch->ep) ? OMX_SEQUENCE_ANNOUNCE : 0;
+	sequence->flags = flags;
 	ch->ack_count = 0;
 }
 
-static void packet_send_clone(struct sk_buff *skb, u64 now, struct sk_buff_head *out)
+static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
+			      struct sk_buff_head *out)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	omx_packet_cb(skb)->sent = now;
-	if (clone)
-		__skb_queue_tail(out, clone);
-	/* else: as if the network had lost it, the timer sends it again */
+	if (!clone)
+		return;		/* as if the network had lost it */
+	if (ch->queue)
+		omx_small_queue_charge(ch->queue, clone);
+	__skb_queue_tail(out, clone);
 }
 
-void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+/* Does the queue of the device admit a packet?  If not, the channel waits for its turn. */
+static bool channel_is_admitted(struct omx_channel *ch)
+{
+	return omx_small_queue_admits(ch->queue) || omx_small_queue_asks(ch);
+}
+
+/* Others wait for the window of the path, or soon will: only an ack makes room. */
+static void packet_request_ack(struct sk_buff *skb)
+{
+	struct omx_wire_sequence *sequence = omx_packet_body(skb);
+
+	sequence->flags |= OMX_SEQUENCE_ACK;
+}
+
+/* Sends up to `frames` of those that wait, as many as the peer's window admits. */
+static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ack, u64 now,
+			     struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 	u16 window;
 
-	lockdep_assert_held(&ch->lock);
-	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending))
+	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending) ||
+	    !channel_is_admitted(ch))
 		return;
 	if (!omx_tx_in_flight(&ch->tx)) {
 		omx_channel_wake_up(ch);
-		omx_channel_start_timeout(ch, now);
+		omx_channel_expect_acks(ch, now);
 	}
 	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
@@ -142,11 +177,15 @@ void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
 		packet_set_sequence(ch, skb, window);
-		omx_packet_cb(skb)->resent = false;
+		if (unlikely(request_ack && (frames == 1 || skb_queue_empty(&ch->pending))))
+			packet_request_ack(skb);
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
-		ch->tx.next++;
-		packet_send_clone(skb, now, out);
-	} while (omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending));
+		omx_tx_sent(&ch->tx, now);
+		packet_send_clone(ch, skb, out);
+		if (unlikely(ch->queueing.credit))
+			ch->queueing.credit -= skb->len;
+	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending) &&
+		 channel_is_admitted(ch));
 }
 
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
@@ -157,21 +196,87 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	lockdep_assert_held(&ch->lock);
 	if (!skb)
 		return;
-	omx_packet_cb(skb)->resent = true;
-	omx_tx_sent_again(&ch->tx, seq);
-	packet_send_clone(skb, now, out);
+	/* It may be too long for its path. */
+	if (unlikely(ch->tx.resent & omx_tx_bit(&ch->tx, seq)))
+		omx_mtu_probe_doubt(ch->ep->board, ch->mac, skb->len - ETH_HLEN);
+	/* If its clone is still somewhere, this changes nothing that is being sent. */
+	if (!skb_cloned(skb) && omx_path_limits(ch->path))
+		packet_request_ack(skb);
+	omx_tx_sent_again(&ch->tx, seq, now);
+	packet_send_clone(ch, skb, out);
 }
 
-void omx_channel_resend_lost(struct omx_channel *ch, int count, u64 now,
-			     struct sk_buff_head *out)
+/*
+ * Packets are lost, or the path may have no room for what waits.  A channel that gets no
+ * room has to find out whether the peer is alive all the same.
+ */
+static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
-	u32 seq;
+	u32 fresh = min(skb_queue_len(&ch->pending), omx_tx_room(&ch->tx));
+	bool waited = omx_channel_expects_acks(ch);
+	u32 wanted = hweight64(ch->tx.lost);
+	bool request_ack = false;
+	u32 frames, resent;
 
-	lockdep_assert_held(&ch->lock);
-	while (count-- > 0 && omx_tx_first_lost(&ch->tx, &seq)) {
-		omx_channel_resend(ch, seq, now, out);
-		omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
+	if (fresh && channel_is_admitted(ch))
+		wanted += fresh;
+	frames = wanted;
+	if (ch->path)
+		omx_path_settle(ch);
+	if (wanted && omx_path_limits(ch->path)) {
+		frames = omx_path_take(ch, wanted);
+		request_ack = omx_path_is_crowded(ch->path);
 	}
+	if (!waited && frames < wanted) {
+		omx_channel_wake_up(ch);
+		omx_channel_expect_acks(ch, now);
+	}
+	resent = omx_channel_resend_lost(ch, frames, now, out);
+	if (frames > resent)
+		channel_send_new(ch, frames - resent, request_ack, now, out);
+	if (ch->path)
+		omx_path_settle(ch);
+	if (request_ack && frames)
+		omx_channel_expect_ack_soon(ch, now);
+}
+
+void omx_channel_send_ready(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	if (likely(!ch->tx.lost && !ch->on_path && !omx_path_limits(ch->path)))
+		channel_send_new(ch, OMX_WINDOW, false, now, out);
+	else
+		channel_send_limited(ch, now, out);
+	if (unlikely(omx_channel_waits_for_turn(ch)))
+		omx_channel_watch_turn(ch);
+}
+
+void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	ch->has_turn = true;
+	omx_channel_send_ready(ch, omx_channel_now_us(), out);
+	ch->has_turn = false;
+}
+
+u32 omx_channel_turn(struct omx_channel *ch, s32 credit)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	spin_lock(&ch->lock);
+	if (!ch->dead && !omx_endpoint_is_dead(ch->ep)) {
+		ch->queueing.credit = credit;
+		omx_channel_take_turn(ch, &out);
+		credit -= ch->queueing.credit;
+		ch->queueing.credit = 0;
+		omx_channel_send_resume(ch);
+	} else {
+		credit = 0;
+	}
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	return credit;
 }
 
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,

@@ -40,6 +40,11 @@ static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
 /*
+ * The turn of a channel that waits for the device's queue: it may send so many bytes, and
+ * one packet more.  Returns how many it has sent.  BH off, RCU read lock held.
+ */
+u32 omx_channel_turn(struct omx_channel *ch, s32 credit);
+/*
  * Hands a list of packets to the network, after the lock has been released under
  * which it was filled.
  */

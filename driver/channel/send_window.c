@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window of the sending half: which packets an ack frees, which waiting ones
- * it lets go, and which it shows to be lost.  receive_window.c is the other side of
+ * The window of the sending half: which packets an ack frees, what it says of the
+ * others, and which it lets go.  receive_window.c is the other side of
  * it.  Called in softirq for packets of the peer, with the channel's lock held.
  */
 #include "channel/channel.h"
@@ -11,8 +11,6 @@
 #include "net/board.h"
 #include "net/frame.h"
 
-#define REORDER		3	/* later packets acked before one counts as lost */
-
 /* Keeps the packet for the next one, or has it freed without the lock. */
 static void packet_release(struct omx_channel *ch, struct sk_buff *skb,
 			   struct sk_buff_head *freed)
@@ -21,15 +19,6 @@ static void packet_release(struct omx_channel *ch, struct sk_buff *skb,
 		WRITE_ONCE(ch->spare, skb);
 	else
 		__skb_queue_tail(freed, skb);
-}
-
-/* The newest packet that an ack covers gives a sample of the round-trip time. */
-static void channel_sample_rtt(struct omx_channel *ch, u32 seq, u64 now)
-{
-	struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
-
-	if (skb && !omx_packet_cb(skb)->resent)
-		omx_rtt_sample(&ch->rtt, min_t(u64, now - omx_packet_cb(skb)->sent, U32_MAX));
 }
 
 static void channel_release_acked(struct omx_channel *ch, u32 first, int count,
@@ -50,80 +39,88 @@ static void channel_release_acked(struct omx_channel *ch, u32 first, int count,
 	omx_budget_uncharge(&ch->ep->budget, charged);
 }
 
-/* The peer dropped what arrived while its window was closed. */
-static void channel_resend_refused(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
-{
-	u32 seq;
-
-	for (seq = ch->tx.acked + 1; seq != ch->tx.next; seq++) {
-		if (!omx_tx_is_missing(&ch->tx, seq))
-			continue;
-		omx_channel_resend(ch, seq, now, out);
-		omx_count(ch->ep->board, RETRANSMIT_SACK);
-	}
-}
-
-/* As many packets have arrived: twice as many of those that are lost go out. */
-static void channel_recover(struct omx_channel *ch, int arrived, u64 now,
-			    struct sk_buff_head *out)
-{
-	omx_channel_resend_lost(ch, OMX_RESEND_PER_ACK * arrived, now, out);
-}
-
 u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
-				u16 window, struct sk_buff_head *out,
-				struct sk_buff_head *freed)
+				u16 window, struct sk_buff_head *freed)
 {
 	u32 first = ch->tx.acked + 1;
-	bool opened;
-	int newly;
+	bool opened, was_closed = ch->tx.closed;
+	s32 newly = ack - ch->tx.acked;
 	u64 now;
 
 	lockdep_assert_held(&ch->lock);
-	newly = omx_tx_acked(&ch->tx, flow, ack, window, &opened);
-	if (newly < 0) {
+	if (!omx_tx_has_sent(&ch->tx, flow, ack)) {
 		omx_count(ch->ep->board, DROP_ACK);
 		return 0;
 	}
 	now = omx_channel_now_us();
-	if (newly) {
-		channel_sample_rtt(ch, ch->tx.acked, now);
+	if (newly > 0)
+		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
+	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
+	if (newly > 0) {
+		bool was_silent = ch->probing.count;
+
 		channel_release_acked(ch, first, newly, freed);
-		ch->rtt.backoff = 0;
-		if (unlikely(ch->tx.lost))
-			channel_recover(ch, newly, now, out);
-		if (omx_tx_in_flight(&ch->tx))
-			omx_channel_start_timeout(ch, now);
+		omx_probing_start(&ch->probing, now);
+		/* The timer was set for a silence that has ended. */
+		if (unlikely(was_silent))
+			omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
+		if (unlikely(omx_path_limits(ch->path)))
+			omx_path_acked(ch, newly, now);
 	}
-	if (opened)
-		channel_resend_refused(ch, now, out);
-	if (!skb_queue_empty(&ch->pending))
-		omx_channel_send_ready(ch, now, out);
-	omx_channel_send_resume(ch);
+	/* The peer has dropped what arrived while its window was closed. */
+	if (unlikely(opened || (was_closed && !ch->tx.closed)))
+		omx_rack_find_refused(&ch->tx, &ch->rtt, now);
 	return now;
 }
 
-/* A packet that several later ones have overtaken is lost: it is sent again. */
-void omx_channel_receive_sack(struct omx_channel *ch, u32 ack, u64 sack,
-			      struct sk_buff_head *out)
+/* The response to a probe for lost packets, or 0: it is something else. */
+static u8 ack_probe_number(const struct omx_channel *ch, const struct omx_wire_ack *ack)
 {
-	u64 again = ch->rtt.srtt + jiffies_to_usecs(2);
-	u64 now = omx_channel_now_us();
-	struct omx_packet_cb *cb;
-	u32 seq, highest;
+	bool knows_flow = be16_to_cpu(ack->flow) == ch->tx.flow;
+
+	/* Or nothing has arrived, and the peer does not even have a channel. */
+	if (ack->flags & OMX_ACK_PROBE || !(knows_flow || (!ack->flow && !ch->tx.acked)))
+		return 0;
+	return (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
+}
+
+/* Acks may overtake each other. */
+static void channel_receive_marked(struct omx_channel *ch, u16 marked, u64 now)
+{
+	s16 newly = marked - ch->marked_there;
+
+	if (newly <= 0)
+		return;
+	ch->marked_there = marked;
+	omx_path_marked(ch, newly, now);
+}
+
+u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack *ack)
+{
+	u64 newly, now = omx_channel_now_us();
+	u32 sent;
 
 	lockdep_assert_held(&ch->lock);
-	channel_recover(ch, omx_tx_sacked(&ch->tx, ack, sack), now, out);
-	highest = omx_tx_highest(&ch->tx);
-	for (seq = ch->tx.acked + 1; (s32)(highest - seq) >= REORDER; seq++) {
-		struct sk_buff *skb = ch->unacked[seq % OMX_WINDOW];
-
-		if (!skb || !omx_tx_is_missing(&ch->tx, seq))
-			continue;
-		cb = omx_packet_cb(skb);
-		if (cb->resent && now < cb->sent + again)
-			continue;
-		omx_channel_resend(ch, seq, now, out);
-		omx_count(ch->ep->board, RETRANSMIT_SACK);
+	if (be16_to_cpu(ack->flow) == ch->tx.flow) {
+		newly = omx_tx_sacked(&ch->tx, be32_to_cpu(ack->ack), be64_to_cpu(ack->sack));
+		if (newly)
+			omx_rack_sacked(&ch->rack, &ch->tx, &ch->rtt, newly,
+					!(ack->flags & OMX_ACK_NUMBER), now);
+		if (ack->flags & OMX_ACK_DUPLICATE)
+			omx_rack_duplicate(&ch->rack, &ch->rtt, now);
+		if (unlikely(be16_to_cpu(ack->marked) != ch->marked_there))
+			channel_receive_marked(ch, be16_to_cpu(ack->marked), now);
 	}
+	if (omx_probing_answered(&ch->probing, ack_probe_number(ch, ack), &sent))
+		omx_rack_probed(&ch->rack, &ch->tx, &ch->rtt, sent, now);
+	return now;
+}
+
+void omx_channel_go_on(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+{
+	lockdep_assert_held(&ch->lock);
+	if (unlikely(ch->rack.look))
+		omx_channel_find_lost(ch, now);
+	omx_channel_send_ready(ch, now, out);
+	omx_channel_send_resume(ch);
 }

@@ -19,13 +19,55 @@ void omx_tx_start(struct omx_tx_state *tx, u16 flow)
 	tx->limit = OMX_WINDOW;
 	tx->sacked = 0;
 	tx->lost = 0;
+	tx->resent = 0;
+	tx->closed = false;
+	tx->waits = false;
+}
+
+void omx_tx_begin_with(struct omx_tx_state *tx, u32 window)
+{
+	if (tx->next == 1)
+		tx->limit = clamp_t(u32, window, 1, OMX_WINDOW);
+}
+
+u32 omx_tx_room(const struct omx_tx_state *tx)
+{
+	u32 in_flight = omx_tx_in_flight(tx);
+	s32 admitted = tx->limit + 1 - tx->next;
+
+	if (admitted <= 0)
+		return !in_flight && !tx->waits;
+	return min_t(u32, admitted, OMX_WINDOW - in_flight);
+}
+
+u32 omx_tx_pipe(const struct omx_tx_state *tx)
+{
+	if (tx->closed)
+		return 0;
+	return omx_tx_in_flight(tx) - hweight64(tx->sacked) - hweight64(tx->lost);
+}
+
+/* Up to this packet the old limit holds, whatever the receiver says now. */
+static u32 tx_admitted(const struct omx_tx_state *tx)
+{
+	return (s32)(tx->limit - (tx->next - 1)) < 0 ? tx->limit : tx->next - 1;
+}
+
+static void tx_set_limit(struct omx_tx_state *tx, u32 limit, bool *opened)
+{
+	u32 admitted = tx_admitted(tx);
+
+	if ((s32)(limit - admitted) < 0)
+		limit = admitted;
+	*opened = (s32)(limit - tx->limit) > 0 && (s32)(tx->next - 1 - tx->limit) > 0;
+	tx->limit = limit;
 }
 
 int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 		 bool *opened)
 {
 	s32 newly = ack - tx->acked;
-	u32 limit = ack + min_t(u32, window, OMX_WINDOW);
+	bool waits = window == OMX_WINDOW_WAIT;
 
 	*opened = false;
 	if (!omx_tx_has_sent(tx, flow, ack))
@@ -35,14 +77,14 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	tx->acked = ack;
 	tx->sacked = newly < 64 ? tx->sacked >> newly : 0;
 	tx->lost = newly < 64 ? tx->lost >> newly : 0;
-	if ((s32)(limit - tx->limit) > 0) {
-		*opened = (s32)(tx->next - 1 - tx->limit) > 0;
-		tx->limit = limit;
-	}
+	tx->resent = newly < 64 ? tx->resent >> newly : 0;
+	tx->closed = !window;
+	tx->waits = waits;
+	tx_set_limit(tx, waits ? ack : ack + min_t(u32, window, OMX_WINDOW), opened);
 	return newly;
 }
 
-int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
+u64 omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
 {
 	u32 beyond = tx->next - 1 - ack;	/* in flight behind ack */
 
@@ -56,7 +98,7 @@ int omx_tx_sacked(struct omx_tx_state *tx, u32 ack, u64 sack)
 	sack &= ~tx->sacked;
 	tx->sacked |= sack;
 	tx->lost &= ~(sack << 1);
-	return hweight64(sack);
+	return sack;
 }
 
 bool omx_tx_is_missing(const struct omx_tx_state *tx, u32 seq)
@@ -73,14 +115,6 @@ u32 omx_tx_highest(const struct omx_tx_state *tx)
 	return tx->acked + (tx->sacked ? fls64(tx->sacked) + 1 : 0);
 }
 
-void omx_tx_timeout(struct omx_tx_state *tx)
-{
-	u32 in_flight = omx_tx_in_flight(tx);
-	u64 sent = in_flight < 64 ? (1ULL << in_flight) - 1 : ~0ULL;
-
-	tx->lost = sent & ~(tx->sacked << 1);
-}
-
 bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 {
 	if (!tx->lost)
@@ -89,9 +123,11 @@ bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 	return true;
 }
 
-void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq)
+void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq, u32 now)
 {
-	tx->lost &= ~(1ULL << (seq - tx->acked - 1));
+	tx->lost &= ~omx_tx_bit(tx, seq);
+	tx->resent |= omx_tx_bit(tx, seq);
+	tx->sent[seq % OMX_WINDOW] = now;
 }
 
 void omx_rx_start(struct omx_rx_state *rx, u16 flow)
@@ -131,12 +167,16 @@ bool omx_rx_advance(struct omx_rx_state *rx)
 	return here;
 }
 
-void omx_rtt_sample(struct omx_rtt *rtt, u32 us)
+void omx_rtt_sample(struct omx_rtt *rtt, u32 us, u32 now)
 {
 	s32 error;
 
 	us = clamp_t(u32, us, 1, 10 * OMX_RTO_MAX_US);
-	rtt->backoff = 0;
+	rtt->sample = us;
+	if (us <= rtt->min || !rtt->min || now - rtt->min_at > OMX_RTT_MIN_LIFETIME_US) {
+		rtt->min = us;
+		rtt->min_at = now;
+	}
 	if (!rtt->srtt) {
 		rtt->srtt = us;
 		rtt->rttvar = us / 2;
@@ -149,7 +189,5 @@ void omx_rtt_sample(struct omx_rtt *rtt, u32 us)
 
 u32 omx_rtt_timeout_us(const struct omx_rtt *rtt)
 {
-	u32 us = max_t(u32, rtt->srtt + 4 * rtt->rttvar, OMX_RTO_MIN_US);
-
-	return min_t(u32, us << min_t(u32, rtt->backoff, 6), OMX_RTO_MAX_US);
+	return clamp_t(u32, rtt->srtt + 4 * rtt->rttvar, OMX_RTO_MIN_US, OMX_RTO_MAX_US);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timer of a channel: it sends lost packets again and delayed acks, probes a
- * peer that is silent, and fails the channel if the peer stays silent.
+ * The timer of a channel: it sends delayed acks, probes a peer that is silent, and
+ * fails the channel if the peer stays silent.
  *
  * One timer serves all of this.  It is started when something needs it and not
  * before, and no packet moves it to a later time: its handler, in softirq,
@@ -14,21 +14,16 @@
 #include "channel/timer.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/peer.h"
 
 #define PROBE_INTERVAL	(HZ / 2)	/* is the peer of a waiting request alive? */
 #define DOUBT_PROBES	8		/* that a peer in doubt may leave unanswered */
 #define REPLACED_TIMEOUT (2 * HZ)	/* for a peer whose endpoint has a new session */
+#define UNREACHABLE_TIMEOUT (5 * HZ)	/* for a peer that IP says cannot be reached */
 #define PUT_BACKOFF_MAX	3		/* doublings of the time between probes for a put */
 #define PUT_INTERVAL_MAX_US 200000	/* ... and the longest one */
-
-void omx_channel_start_timeout(struct omx_channel *ch, u64 now)
-{
-	u32 delay = omx_rtt_timeout_us(&ch->rtt);
-
-	lockdep_assert_held(&ch->lock);
-	ch->retransmit_at = now + delay;
-	omx_channel_arm(ch, jiffies + usecs_to_jiffies(delay));
-}
+#define TURN_BACKOFF_MAX 4		/* the same for a turn */
 
 static unsigned long channel_doubt_timeout(const struct omx_channel *ch)
 {
@@ -87,6 +82,38 @@ static bool channel_should_probe_put(struct omx_channel *ch)
 	return true;
 }
 
+static unsigned long channel_turn_interval(const struct omx_channel *ch)
+{
+	u32 us = omx_rtt_timeout_us(&ch->rtt) << min_t(u8, ch->turn_probes, TURN_BACKOFF_MAX);
+
+	return max(usecs_to_jiffies(min_t(u32, us, OMX_RTO_MAX_US)), 1UL);
+}
+
+void omx_channel_watch_turn(struct omx_channel *ch)
+{
+	if (ch->turn_lags)
+		return;
+	if (time_after(jiffies, READ_ONCE(ch->heard) + 1))
+		WRITE_ONCE(ch->heard, jiffies);		/* the peer's silence begins now */
+	ch->turn_lags = true;
+	ch->turn_probes = 0;
+	ch->turn_probe_at = jiffies + channel_turn_interval(ch);
+	omx_channel_arm(ch, ch->turn_probe_at);
+}
+
+/* Is the channel still waiting for its turn, and has the time come to ask? */
+static bool channel_should_probe_turn(struct omx_channel *ch)
+{
+	if (!omx_channel_waits_for_turn(ch))
+		ch->turn_lags = false;
+	if (!ch->turn_lags || time_before(jiffies, ch->turn_probe_at))
+		return false;
+	if (ch->turn_probes < TURN_BACKOFF_MAX)
+		ch->turn_probes++;
+	ch->turn_probe_at = jiffies + channel_turn_interval(ch);
+	return true;
+}
+
 /*
  * An idle channel whose peer ended without a CLOSED would stay for ever.  A peer
  * that has been silent for long, or whose endpoint seems to have a new session,
@@ -106,11 +133,21 @@ static void channel_review_doubt(struct omx_channel *ch)
 	}
 }
 
-/* OMX_STATUS_*: why the channel fails; 0: it does not. */
-static u8 channel_peer_is_lost(const struct omx_channel *ch)
+/*
+ * Reports of routers, or the lack of a route, shorten the timeout, but do not end a channel
+ * at once: they may be forged, and routes come back.
+ */
+static bool channel_peer_is_unreachable(const struct omx_channel *ch)
 {
-	if ((omx_tx_in_flight(&ch->tx) || omx_channel_is_waiting(ch)) &&
-	    time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout))
+	return time_after(jiffies, READ_ONCE(ch->heard) + UNREACHABLE_TIMEOUT) &&
+	       omx_peer_is_unreachable(ch->ep->board, ch->mac);
+}
+
+u8 omx_channel_peer_is_lost(const struct omx_channel *ch)
+{
+	if ((omx_channel_expects_acks(ch) || omx_channel_is_waiting(ch)) &&
+	    (time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout) ||
+	     channel_peer_is_unreachable(ch)))
 		return OMX_STATUS_UNREACHABLE;
 	/* Even if it responds to probes: programs wait for what is behind that put. */
 	if (ch->access_queue.unfinished &&
@@ -127,24 +164,6 @@ static bool channel_should_probe(const struct omx_channel *ch)
 
 	return time_after_eq(jiffies, ch->probed + interval) &&
 	       (ch->in_doubt || time_after_eq(jiffies, READ_ONCE(ch->heard) + interval));
-}
-
-/* No packet was acknowledged for too long. */
-static void channel_time_out(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
-{
-	omx_tx_timeout(&ch->tx);
-	omx_channel_resend_lost(ch, 1, now, out);
-	if (ch->rtt.backoff < 16)
-		ch->rtt.backoff++;
-	ch->retransmit_at = now + omx_rtt_timeout_us(&ch->rtt);
-}
-
-/* When the timer has to run because of packets in flight. */
-static unsigned long channel_retransmit_jiffies(const struct omx_channel *ch, u64 now)
-{
-	s64 left = ch->retransmit_at - now;
-
-	return jiffies + usecs_to_jiffies(clamp_t(s64, left, 1, OMX_RTO_MAX_US));
 }
 
 /* Returns when the timer has to run again. */
@@ -165,16 +184,10 @@ static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_h
 		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
 	if (ch->put_lags && time_before(ch->put_probe_at, next))
 		next = ch->put_probe_at;
-	if (omx_tx_in_flight(&ch->tx)) {
-		u64 now = omx_channel_now_us();
-		unsigned long again;
-
-		if (now >= ch->retransmit_at)
-			channel_time_out(ch, now, out);
-		again = channel_retransmit_jiffies(ch, now);
-		if (time_before(again, next))
-			next = again;
-	}
+	if (channel_should_probe_turn(ch))
+		omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
+	if (ch->turn_lags && time_before(ch->turn_probe_at, next))
+		next = ch->turn_probe_at;
 	return next;
 }
 
@@ -191,7 +204,7 @@ void omx_channel_timer_fired(struct timer_list *timer)
 		return;
 	}
 	channel_review_doubt(ch);
-	lost = channel_peer_is_lost(ch);
+	lost = omx_channel_peer_is_lost(ch);
 	if (!lost)
 		omx_channel_arm(ch, channel_timer_work(ch, &out));
 	spin_unlock_bh(&ch->lock);

@@ -12,12 +12,19 @@
 #include "channel/channel.h"
 
 /* ---- any context, ch->lock held ---- */
+/* Packets wait until the peer says that it is our turn. */
+static inline bool omx_channel_waits_for_turn(const struct omx_channel *ch)
+{
+	return ch->tx.waits && !omx_tx_in_flight(&ch->tx) && !skb_queue_empty(&ch->pending);
+}
+
 /* Does a request of ours, or a message or put that has begun to arrive, need the peer? */
 static inline bool omx_channel_is_waiting(const struct omx_channel *ch)
 {
 	return !list_empty(&ch->rndvs) || !list_empty(&ch->pulls) ||
 	       ch->access_count || !list_empty(&ch->whens.waiting) ||
-	       omx_channel_is_owed(ch) || ch->access_queue.unfinished;
+	       omx_channel_is_owed(ch) || ch->access_queue.unfinished ||
+	       omx_channel_waits_for_turn(ch);
 }
 
 /* Before the first request of an idle channel: the peer's silence begins now. */
@@ -35,5 +42,7 @@ void omx_channel_watch(struct omx_channel *ch);
  * peer again and again, because the ack that says so can be lost.
  */
 void omx_channel_watch_put(struct omx_channel *ch);
+/* The channel waits for its turn: asks the peer now and then, because acks can be lost. */
+void omx_channel_watch_turn(struct omx_channel *ch);
 
 #endif

@@ -17,6 +17,7 @@
 #include "engine/device_engine.h"
 #include "net/board.h"
 #include "net/peer.h"
+#include "net/udp_carrier.h"
 #include "observe/counters.h"
 #include "omx_version.h"
 
@@ -346,4 +347,51 @@ int omx_query_peer_remove(struct net *net, void __user *arg)
 	error = omx_peer_remove(board, peer.mac);
 	omx_board_put(board);
 	return error;
+}
+
+/* ---- peers by address ---- */
+
+static int query_udp_peer(struct net *net, void __user *arg, bool change,
+			  int (*serve)(struct omx_board *board, struct omx_ioc_udp_peer *peer))
+{
+	struct omx_ioc_udp_peer peer;
+	struct omx_board *board;
+	int error;
+
+	if (change && !may_change(net))
+		return -EPERM;
+	if (copy_from_user(&peer, arg, sizeof(peer)))
+		return -EFAULT;
+	if (peer.peer.reserved || peer.reserved[0] || peer.reserved[1] ||
+	    !is_terminated(peer.peer.name, sizeof(peer.peer.name)))
+		return -EINVAL;
+	board = omx_board_get(net, peer.peer.board);
+	if (!board)
+		return -ENODEV;
+	error = serve(board, &peer);
+	omx_board_put(board);
+	return error || change ? error : query_answer(arg, &peer, sizeof(peer));
+}
+
+int omx_query_udp_peer(struct net *net, void __user *arg)
+{
+	return query_udp_peer(net, arg, false, omx_udp_peer_query);
+}
+
+static int udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+{
+	if (*peer->peer.name &&
+	    !omx_peer_name_is_valid(peer->peer.name, strlen(peer->peer.name)))
+		return -EINVAL;
+	return omx_udp_peer_add(board, peer);
+}
+
+int omx_query_udp_peer_add(struct net *net, void __user *arg)
+{
+	return query_udp_peer(net, arg, true, udp_peer_add);
+}
+
+int omx_query_udp_peer_remove(struct net *net, void __user *arg)
+{
+	return query_udp_peer(net, arg, true, omx_udp_peer_remove);
 }

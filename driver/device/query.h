@@ -23,5 +23,8 @@ int omx_query_peer_by_mac(struct net *net, void __user *arg);
 int omx_query_peer_by_name(struct net *net, void __user *arg);
 int omx_query_peer_add(struct net *net, void __user *arg);
 int omx_query_peer_remove(struct net *net, void __user *arg);
+int omx_query_udp_peer(struct net *net, void __user *arg);
+int omx_query_udp_peer_add(struct net *net, void __user *arg);
+int omx_query_udp_peer_remove(struct net *net, void __user *arg);
 
 #endif

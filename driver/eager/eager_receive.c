@@ -49,8 +49,34 @@ static void frames_free(struct sk_buff *skb)
 	local_bh_enable();
 }
 
+/* Its channel has no lock yet, or is locked. */
+static struct omx_budget *partial_budget(struct omx_partial *partial)
+{
+	return &container_of(partial, struct omx_channel, partial)->ep->budget;
+}
+
+/*
+ * A message that has begun to arrive is charged what it will take at least.  What it takes
+ * is charged when it is complete.
+ */
+static void partial_charge(struct omx_partial *partial)
+{
+	if (partial->charged)
+		return;
+	partial->charged = partial->length;
+	omx_budget_charge(partial_budget(partial), partial->charged);
+}
+
+static void partial_uncharge(struct omx_partial *partial)
+{
+	if (partial->charged)
+		omx_budget_uncharge(partial_budget(partial), partial->charged);
+	partial->charged = 0;
+}
+
 void omx_partial_drop(struct omx_partial *partial)
 {
+	partial_uncharge(partial);
 	frames_free(partial->head);
 	memset(partial, 0, sizeof(*partial));
 }
@@ -130,6 +156,7 @@ static bool message_push(struct omx_channel *ch, struct omx_partial *partial)
 		kfree_rcu(message, rcu);
 		return false;
 	}
+	partial_uncharge(partial);
 	memset(partial, 0, sizeof(*partial));
 	if (pushed)
 		omx_endpoint_notify(ep);
@@ -223,6 +250,8 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	}
 	partial->length = be32_to_cpu(eager->msg_length);
 	partial->match_info = be64_to_cpu(eager->match_info);
+	if (partial->received + payload_of(skb) < partial->length)
+		partial_charge(partial);
 	/* Not the last one, which may have to be removed again. */
 	if (partial->received + payload_of(skb) < partial->length && fragment_is_wasteful(skb))
 		return partial_merge(partial, skb);

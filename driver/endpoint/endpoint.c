@@ -25,6 +25,7 @@
 #include "memory/region.h"
 #include "memory/space.h"
 #include "net/board.h"
+#include "net/small_queue.h"
 #include "observe/lock_order.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
@@ -176,9 +177,15 @@ static int endpoint_attach(struct omx_endpoint *ep, u32 board_index, u32 endpoin
 
 	if (!board)
 		return -ENODEV;
-	error = endpoint_claim_slot(board, ep, endpoint);
+	error = omx_small_queue_join(board, ep);
 	if (error)
-		omx_board_put(board);
+		goto put_board;
+	error = endpoint_claim_slot(board, ep, endpoint);
+	if (!error)
+		return 0;
+	omx_small_queue_leave(ep);
+put_board:
+	omx_board_put(board);
 	return error;
 }
 
@@ -300,6 +307,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	synchronize_net();
 
 	/* No frame or ioctl uses it any more; running timers check ep->dead. */
+	omx_small_queue_stop(ep);
 	omx_wakeup_stop(ep);
 	omx_connects_destroy(ep);
 	omx_access_queues_stop(ep);	/* before what they begin ends */
@@ -316,6 +324,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	omx_active_close(ep);
 	omx_logs_destroy(ep);
 	omx_regions_destroy(ep);
+	omx_small_queue_leave(ep);
 	endpoint_free(ep);
 	omx_board_put(board);
 	pr_debug("endpoint %u destroyed\n", index);

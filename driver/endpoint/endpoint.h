@@ -27,6 +27,7 @@
 #include "onesided/log.h"
 
 struct omx_board;
+struct omx_board_user;
 struct omx_space;
 struct pid;
 
@@ -39,6 +40,7 @@ struct pid;
 struct omx_endpoint {
 	struct net *net;
 	struct omx_board *board;	/* referenced */
+	struct omx_board_user *board_user;	/* what its user's endpoints there share */
 	u32 index;
 	u32 session;
 	u32 key;

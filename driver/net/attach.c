@@ -185,6 +185,7 @@ int omx_board_detach(struct omx_board *board, bool force)
 	RCU_INIT_POINTER(on->boards[board->index], NULL);
 	omx_endpoints_detach(board);
 	dev_remove_pack(&board->packet_type);
+	omx_incoming_stop(&board->incoming);
 	omx_hello_pause(board);
 	omx_peers_destroy(board);
 	pr_info("board %u (%s) detached\n", board->index, netdev_name(dev));

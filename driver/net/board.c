@@ -23,6 +23,7 @@
 #include "omx_wire.h"
 
 unsigned int omx_ethertype = OMX_ETHERTYPE_DEFAULT;
+unsigned int omx_udp_port = OMX_UDP_PORT_DEFAULT;
 
 static unsigned int omx_net_id __read_mostly;
 
@@ -191,11 +192,14 @@ struct omx_board *omx_board_alloc(struct net_device *dev, u32 index,
 	spin_lock_init(&board->name_lock);
 	omx_spin_lock_init(&board->endpoints_lock, OMX_LOCK_ENDPOINTS);
 	omx_spin_lock_init(&board->pulls.lock, OMX_LOCK_SCHEDULE);
-	INIT_LIST_HEAD(&board->pulls.waiting);
+	omx_paths_init(&board->paths);
+	omx_user_turns_init(&board->pulls.turns, OMX_PULL_TURN_BYTES);
+	omx_incoming_init(&board->incoming, clamp_t(u32, dev->mtu, OMX_MTU_MIN, OMX_MTU_MAX));
 	board->index = index;
 	board->boot = get_random_u32();
 	board->automatic = automatic;
 	board->mac = omx_mac_read(dev->dev_addr);
+	board->on = omx_net_of(dev_net(dev));
 	board->dev = dev;
 	netdev_hold(dev, &board->dev_tracker, GFP_KERNEL);
 	board->packet_type.type = htons(omx_ethertype);
@@ -210,6 +214,12 @@ struct omx_board *omx_board_alloc(struct net_device *dev, u32 index,
 
 /* ---- namespaces ---- */
 
+static int __net_init omx_net_init(struct net *net)
+{
+	omx_udp_init(&omx_net_of(net)->udp, net);
+	return 0;
+}
+
 /*
  * The devices of a namespace go before its subsystems do, and when the module is
  * unloaded the notifier is unregistered first: no board can be left.
@@ -221,9 +231,11 @@ static void __net_exit omx_net_exit(struct net *net)
 
 	for (i = 0; i < OMX_BOARD_MAX; i++)
 		WARN_ON_ONCE(rcu_access_pointer(on->boards[i]));
+	omx_udp_exit(&on->udp);
 }
 
 static struct pernet_operations omx_net_ops = {
+	.init	= omx_net_init,
 	.exit	= omx_net_exit,
 	.id	= &omx_net_id,
 	.size	= sizeof(struct omx_net),

@@ -19,21 +19,29 @@
 #include <linux/rcupdate.h>
 #include <net/net_namespace.h>
 
+#include "channel/path.h"
+#include "incoming/incoming.h"
 #include "net/peer.h"
+#include "net/udp_carrier.h"
+#include "net/user_turns.h"
 #include "observe/counters.h"
 #include "omx_abi.h"
 
 struct omx_endpoint;
+struct omx_small_queue;
 
 #define OMX_MTU_MIN	96		/* the headers of a put and 16 bytes of it */
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
+#define OMX_PULL_TURN_BYTES	(64 << 10)
+
 /* Pulls share the board; see pull/schedule.c. */
 struct omx_pull_scheduler {
 	spinlock_t lock;
-	struct list_head waiting;	/* pulls that want to request more */
-	unsigned long waiting_since;	/* jiffies: the first of them */
-	atomic_t outstanding;		/* bytes requested that have not arrived */
+	struct omx_user_turns turns;		/* of users whose pulls want to request more */
+	u32 waiting;			/* how many pulls do */
+	atomic_t requested;		/* bytes so far, without those that were given up */
+	atomic_t outstanding;		/* those of them that have not arrived */
 };
 
 struct omx_board {
@@ -52,6 +60,7 @@ struct omx_board {
 	bool automatic;			/* attached because of "all"; rtnl */
 	bool detaching;			/* set once, before endpoints end; endpoints_lock */
 	u64 mac;			/* never changes: another MAC is another board */
+	struct omx_net *on;		/* of its namespace */
 	struct packet_type packet_type;	/* for this device only: frames need no lookup */
 	struct kref ref;
 	struct rcu_head rcu;
@@ -64,14 +73,19 @@ struct omx_board {
 	DECLARE_BITMAP(endpoints_open, OMX_ENDPOINT_MAX);
 	spinlock_t endpoints_lock;
 
+	struct omx_small_queue *queue;	/* NULL: no endpoint is open; see small_queue.c */
+
 	struct omx_peer_table peers;
 	struct omx_pull_scheduler pulls;
+	struct omx_path_table paths;
+	struct omx_incoming incoming;
 };
 
 /* The boards of a network namespace. */
 struct omx_net {
 	struct omx_board __rcu *boards[OMX_BOARD_MAX];
 	bool automatic;			/* "all": attach every suitable device; rtnl */
+	struct omx_udp udp;
 };
 
 /* ---- module init / exit ---- */

@@ -19,8 +19,8 @@
 /* Frames longer than this are built on pages of the page pool. */
 #define SMALL_FRAME	(256 - ETH_HLEN)
 
-/* Room for headers that device drivers add in front of the frame. */
-#define HEADROOM	(NET_SKB_PAD - ETH_HLEN % 4)
+/* Room for headers that device drivers, IP and UDP add in front of the frame. */
+#define HEADROOM	(NET_SKB_PAD + 32 - ETH_HLEN % 4)
 
 static bool frame_is_sequenced(enum omx_wire_type type)
 {

@@ -9,9 +9,28 @@
 #include <linux/if_ether.h>
 #include <linux/skbuff.h>
 
+#include "net/udp_carrier.h"
 #include "omx_wire.h"
 
 struct omx_board;
+
+/*
+ * What the carrier tells of a frame that it has received, in skb->cb.  `source` is there
+ * until a channel or pull uses skb->cb; the last two bytes stay.
+ */
+struct omx_frame_cb {
+	struct omx_address source;	/* if it came by UDP */
+	bool by_group;			/* the same: it was sent to a group */
+	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 3];
+	bool by_udp;
+	bool marked;			/* by a congested router (ECN, RFC 3168) */
+};
+
+static inline struct omx_frame_cb *omx_frame_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct omx_frame_cb) != sizeof(skb->cb));
+	return (struct omx_frame_cb *)skb->cb;
+}
 
 /* What all frames to one destination begin with. */
 struct omx_packet_template {

@@ -7,7 +7,8 @@
  * responses, so that both sides know each other at once even if a frame is lost.
  * After that one hello every few seconds keeps the board in the tables of its
  * peers.  A peer that has sent no frame of any type for three of these intervals
- * is removed, and so is one that says bye.
+ * is removed, and so is one that says bye.  Peers that are reached by UDP hear no
+ * broadcasts: each gets hellos of its own, as often.
  *
  * attach.c starts and stops the protocol under rtnl; hellos are sent by work,
  * and received in softirq.  Responses are limited, since anybody on the network
@@ -23,6 +24,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
+#include "net/mtu_probe.h"
 #include "net/peer.h"
 #include "net/transmit.h"
 #include "omx_wire.h"
@@ -35,8 +37,11 @@
 
 struct hello {
 	u64 mac;
+	const struct omx_address *source;	/* NULL: it came over Ethernet */
 	u32 boot;
 	u32 mtu;
+	bool by_group;
+	u32 frame;			/* its own length */
 	u8 flags;
 	char name[OMX_NAME_LEN];
 };
@@ -56,23 +61,26 @@ static bool board_can_talk(const struct omx_board *board)
 	return up;
 }
 
-/* Sends a HELLO or BYE.  Any context, no lock held. */
-static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
+/* A frame of `frame` bytes, if that is more than it takes, filled up with zeros. */
+static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type type, u64 to,
+				  u8 flags, u32 frame)
 {
+	u32 header = omx_wire_header_length(type), payload;
 	struct omx_wire_hello *hello;
 	char name[OMX_NAME_LEN];
 	struct sk_buff *skb;
 	size_t length;
 
 	if (!board_can_talk(board))
-		return;
+		return NULL;
 	omx_board_copy_name(board, name);
 	length = strlen(name);
-	skb = omx_packet_alloc(board, to, type, length,
-			       GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb) {
+	payload = max_t(u32, length, frame > header ? frame - header : 0);
+	skb = omx_packet_alloc(board, to, type, payload, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb || skb_is_nonlinear(skb)) {
+		kfree_skb(skb);
 		omx_count(board, DROP_NO_MEMORY);
-		return;
+		return NULL;
 	}
 	hello = omx_packet_body(skb);
 	hello->boot = cpu_to_be32(board->boot);
@@ -80,15 +88,95 @@ static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to,
 	hello->flags = flags;
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
-	omx_packet_xmit(board, skb);
+	memset((char *)(hello + 1) + length, 0, payload - length);
+	return skb;
+}
+
+/* Sends a HELLO or BYE.  Any context, no lock held. */
+static void hello_send(struct omx_board *board, enum omx_wire_type type, u64 to, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, type, to, flags, 0);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
+/* The same for a peer that is reached by UDP, whose MAC need not be known. */
+static void hello_send_udp(struct omx_board *board, enum omx_wire_type type,
+			   const struct omx_peer *peer, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, type, peer->mac ?: everybody, flags, 0);
+
+	if (skb)
+		omx_packet_xmit_udp(board, peer->udp, skb);
+}
+
+void omx_hello_send_to(struct omx_board *board, const struct omx_peer *peer, u8 flags,
+		       u32 frame)
+{
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, peer->mac, flags, frame);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
+static void hello_start_udp(struct omx_peer *peer)
+{
+	if (!peer->udp)
+		return;
+	peer->udp->burst = BURST_HELLOS;
+	peer->udp->hello_due = jiffies;
 }
 
 static void hello_start_burst(struct omx_peer_table *table)
 {
+	struct omx_peer *peer;
+	unsigned long index;
+
 	lockdep_assert_held(&table->lock);
 	table->burst = BURST_HELLOS;
 	table->hello_due = jiffies;
+	if (table->udp_count)
+		xa_for_each(&table->by_index, index, peer)
+			hello_start_udp(peer);
 	mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer)
+{
+	struct omx_peer_table *table = &board->peers;
+
+	lockdep_assert_held(&table->lock);
+	hello_start_udp(peer);
+	if (table->running)
+		mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+/* Many may ask at once: all of them hear the same hello. */
+void omx_hello_to_groups(struct omx_board *board)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+	unsigned long index;
+
+	lockdep_assert_held(&table->lock);
+	xa_for_each(&table->by_index, index, peer) {
+		unsigned long due = jiffies;
+
+		if (!peer->udp || !peer->udp->is_group)
+			continue;
+		if (time_before(due, peer->udp->hello_sent + BURST_INTERVAL))
+			due = peer->udp->hello_sent + BURST_INTERVAL;
+		if (time_before(due, peer->udp->hello_due))
+			peer->udp->hello_due = due;
+	}
+	if (table->running)
+		mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+static unsigned long hello_interval(unsigned int burst)
+{
+	return burst ? BURST_INTERVAL : HELLO_INTERVAL - get_random_u32() % HELLO_JITTER;
 }
 
 /* Is a hello due, and with which flags?  Computes when the next one is. */
@@ -102,11 +190,67 @@ static bool hello_is_due(struct omx_peer_table *table, u8 *flags)
 		*flags = table->burst ? OMX_HELLO_WANT_RESPONSE : 0;
 		if (table->burst)
 			table->burst--;
-		table->hello_due = jiffies + (table->burst ? BURST_INTERVAL :
-			HELLO_INTERVAL - get_random_u32() % HELLO_JITTER);
+		table->hello_due = jiffies + hello_interval(table->burst);
 	}
 	spin_unlock_bh(&table->lock);
 	return due;
+}
+
+/* The same for a peer that is reached by UDP; one that is silent is asked to respond. */
+static bool udp_hello_is_due(struct omx_peer_table *table, const struct omx_peer *peer,
+			     u8 *flags, unsigned long *next)
+{
+	struct omx_udp_path *path = peer->udp;
+	bool due;
+
+	spin_lock_bh(&table->lock);
+	due = table->running && time_after_eq(jiffies, path->hello_due);
+	if (due) {
+		*flags = path->burst || !(peer->mtu || path->is_group) ?
+			OMX_HELLO_WANT_RESPONSE : 0;
+		if (path->burst)
+			path->burst--;
+		path->hello_due = jiffies + hello_interval(path->burst);
+		path->hello_sent = jiffies;
+	}
+	if (time_before(path->hello_due, *next))
+		*next = path->hello_due;
+	spin_unlock_bh(&table->lock);
+	return due;
+}
+
+/* Returns when the next hello is due, or `next` if that is earlier. */
+static unsigned long hello_udp_peers(struct omx_board *board, unsigned long next)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+	unsigned long index;
+	u8 flags;
+
+	if (!READ_ONCE(table->udp_count))
+		return next;
+	rcu_read_lock();
+	xa_for_each(&table->by_index, index, peer) {
+		if (!peer->udp)
+			continue;
+		if (udp_hello_is_due(table, peer, &flags, &next))
+			hello_send_udp(board, OMX_WIRE_HELLO, peer, flags);
+		omx_cond_resched_rcu();
+	}
+	rcu_read_unlock();
+	return next;
+}
+
+static void bye_udp_peers(struct omx_board *board)
+{
+	struct omx_peer *peer;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&board->peers.by_index, index, peer)
+		if (peer->udp && peer->mac)
+			hello_send_udp(board, OMX_WIRE_BYE, peer, 0);
+	rcu_read_unlock();
 }
 
 static void hello_work(struct work_struct *work)
@@ -119,7 +263,8 @@ static void hello_work(struct work_struct *work)
 
 	if (hello_is_due(table, &flags))
 		hello_send(board, OMX_WIRE_HELLO, everybody, flags);
-	next = omx_peers_expire(table);
+	next = hello_udp_peers(board, omx_peers_expire(table));
+	next = omx_mtu_probe_peers(board, next);
 
 	spin_lock_bh(&table->lock);
 	if (table->running) {
@@ -170,8 +315,10 @@ void omx_hello_pause(struct omx_board *board)
 	spin_unlock_bh(&table->lock);
 
 	cancel_delayed_work_sync(&table->hello);
-	if (was_running)
+	if (was_running) {
 		hello_send(board, OMX_WIRE_BYE, everybody, 0);
+		bye_udp_peers(board);
+	}
 	omx_peers_forget_all(table, false);
 }
 
@@ -189,14 +336,16 @@ void omx_hello_announce(struct omx_board *board)
 /* ---- receiving ---- */
 
 /* Copies what the frame says.  False, and counted: it is not valid. */
-static bool hello_parse(struct omx_board *board, const struct sk_buff *skb,
-			struct hello *hello)
+static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hello *hello)
 {
 	const struct omx_wire_hello *body = omx_packet_body(skb);
 
 	hello->mac = omx_mac_read(eth_hdr(skb)->h_source);
+	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
+	hello->by_group = hello->source && omx_frame_cb(skb)->by_group;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
+	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
 	hello->flags = body->flags;
 	memset(hello->name, 0, sizeof(hello->name));
 
@@ -216,15 +365,18 @@ static bool hello_parse(struct omx_board *board, const struct sk_buff *skb,
 	return true;
 }
 
-static void peer_fill_from_hello(struct omx_peer_table *table, struct omx_peer *peer,
+static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 				 const struct hello *hello)
 {
 	peer->boot = hello->boot;
 	WRITE_ONCE(peer->heard, jiffies);
 	if (peer->mtu != hello->mtu) {
 		WRITE_ONCE(peer->mtu, hello->mtu);
-		omx_peers_count_mtu_change(table);
+		omx_peers_count_mtu_change(&board->peers);
+		omx_mtu_probe_soon(board, peer);
 	}
+	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE)
+		omx_mtu_probe_answered(board, peer, hello->frame);
 }
 
 /* Readers use the name without the lock, so another name needs another entry. */
@@ -253,8 +405,8 @@ static struct omx_peer *peer_meet(struct omx_board *board,
 		return NULL;
 	}
 	peer->mac = hello->mac;
-	peer->mtu = hello->mtu;
 	peer->heard = jiffies;
+	peer->probe_answered = jiffies - HZ;
 	peer->responded = jiffies - OMX_RESPONSE_INTERVAL;
 	memcpy(peer->name, hello->name, sizeof(peer->name));
 	error = omx_peer_insert(&board->peers, peer);
@@ -272,15 +424,19 @@ static struct omx_peer *peer_meet(struct omx_board *board,
 static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *hello)
 {
 	struct omx_peer_table *table = &board->peers;
-	struct omx_peer *peer = omx_peer_find(table, hello->mac);
+	struct omx_peer *peer;
 
 	lockdep_assert_held(&table->lock);
+	if (hello->source)
+		peer = omx_udp_peer_claim(board, hello->mac, hello->source,
+					  hello->by_group);
+	else
+		peer = omx_peer_find(table, hello->mac) ?: peer_meet(board, hello);
 	if (!peer)
-		peer = peer_meet(board, hello);
-	else if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
+		return NULL;
+	if (!peer->name_is_fixed && strcmp(peer->name, hello->name))
 		peer = peer_rename(table, peer, hello->name) ?: peer;
-	if (peer)
-		peer_fill_from_hello(table, peer, hello);
+	peer_fill_from_hello(board, peer, hello);
 	return peer;
 }
 
@@ -321,12 +477,22 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 		hello_send(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
+/* The response to a probe is as long as the probe. */
+static void hello_respond(struct omx_board *board, const struct hello *hello, u8 flags)
+{
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, hello->mac, flags,
+					 flags ? hello->frame : 0);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
 void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = NULL;
 	struct hello hello;
-	bool respond;
+	bool respond = false, probe;
 
 	if (!hello_parse(board, skb, &hello)) {
 		kfree_skb(skb);
@@ -335,11 +501,16 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 	spin_lock(&table->lock);
 	if (table->running)
 		peer = peer_learn(board, &hello);
-	respond = peer && hello.flags & OMX_HELLO_WANT_RESPONSE &&
-		  hello_is_allowed(table, peer);
+	probe = hello.flags & OMX_HELLO_PROBE;
+	if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE && hello.by_group)
+		omx_hello_to_groups(board);	/* it need not know our address */
+	else if (peer && hello.flags & OMX_HELLO_WANT_RESPONSE)
+		respond = probe ? hello.frame <= omx_board_mtu(board) &&
+				  omx_mtu_probe_may_answer(peer) :
+				  hello_is_allowed(table, peer);
 	spin_unlock(&table->lock);
 	if (respond)
-		hello_send(board, OMX_WIRE_HELLO, hello.mac, 0);
+		hello_respond(board, &hello, probe ? OMX_HELLO_PROBE : 0);
 	consume_skb(skb);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct omx_board;
+struct omx_peer;
 struct sk_buff;
 
 #define OMX_RESPONSE_INTERVAL	(HZ / 10)	/* between two responses to one peer */
@@ -20,11 +21,20 @@ void omx_hello_resume(struct omx_board *board);	/* the board is up: says hello *
 /* The board goes down: says bye, and forgets peers that are not static; sleeps. */
 void omx_hello_pause(struct omx_board *board);
 
+/* ---- any context, table->lock held ---- */
+/* The peer is new: says hello to it, several times if it does not respond. */
+void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer);
+/* Somebody in a multicast group wants to know who is there. */
+void omx_hello_to_groups(struct omx_board *board);
+
 /* ---- any context ---- */
 /* Name, MTU or the path to the network has changed: says hello soon. */
 void omx_hello_announce(struct omx_board *board);
 /* A channel to this peer begins: requests its MTU if that is not known. */
 void omx_peer_request_mtu(struct omx_board *board, u64 mac);
+/* A HELLO to this peer, whose MAC is known, filled up to `frame` bytes.  RCU read lock held. */
+void omx_hello_send_to(struct omx_board *board, const struct omx_peer *peer, u8 flags,
+		       u32 frame);
 /* The peer requested frames above the path MTU: tells it ours, requests its own. */
 void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
 

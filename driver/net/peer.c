@@ -22,6 +22,7 @@
 #include "net/board.h"
 #include "net/hello.h"
 #include "net/peer.h"
+#include "net/udp_carrier.h"
 
 #define PEER_LIFETIME		(16 * HZ)	/* of one that is silent */
 
@@ -58,6 +59,26 @@ struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac)
 	return NULL;
 }
 
+static struct hlist_head *address_bucket(struct omx_peer_table *table,
+					 const struct omx_address *address)
+{
+	u32 hash = jhash(&address->ip, sizeof(address->ip), table->seed);
+
+	return &table->by_address[hash & (HASH_SIZE(table->by_address) - 1)];
+}
+
+struct omx_peer *omx_peer_find_address(struct omx_peer_table *table,
+				       const struct omx_address *address)
+{
+	struct omx_peer *peer;
+
+	hlist_for_each_entry_rcu(peer, address_bucket(table, address), by_address,
+				 lockdep_is_held(&table->lock))
+		if (omx_address_is_equal(&peer->udp->address, address))
+			return peer;
+	return NULL;
+}
+
 void omx_peers_count_mtu_change(struct omx_peer_table *table)
 {
 	lockdep_assert_held(&table->lock);
@@ -73,13 +94,21 @@ int omx_peer_insert(struct omx_peer_table *table, struct omx_peer *peer)
 			 XA_LIMIT(1, OMX_PEER_MAX), GFP_ATOMIC | __GFP_NOWARN);
 	if (error)
 		return error == -EBUSY ? -ENOSPC : error;
-	hlist_add_head_rcu(&peer->node, peer_bucket(table, peer->mac));
+	if (peer->mac)
+		hlist_add_head_rcu(&peer->node, peer_bucket(table, peer->mac));
+	if (peer->udp) {
+		hlist_add_head_rcu(&peer->by_address, address_bucket(table, &peer->udp->address));
+		WRITE_ONCE(table->udp_count, table->udp_count + 1);
+	}
 	WRITE_ONCE(table->count, table->count + 1);
 	omx_peers_count_mtu_change(table);
 	return 0;
 }
 
-/* Readers find either of the two; the new one has the index of the old one. */
+/*
+ * Readers find either of the two; the new one has the index of the old one, and may have
+ * another MAC.
+ */
 void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 		      struct omx_peer *new)
 {
@@ -87,16 +116,31 @@ void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 	new->index = old->index;
 	/* The slot exists, so that nothing is allocated and this cannot fail. */
 	xa_store(&table->by_index, new->index, new, GFP_ATOMIC);
-	hlist_replace_rcu(&old->node, &new->node);
+	if (new->mac == old->mac && new->mac) {
+		hlist_replace_rcu(&old->node, &new->node);
+	} else {
+		if (old->mac)
+			hlist_del_rcu(&old->node);
+		if (new->mac)
+			hlist_add_head_rcu(&new->node, peer_bucket(table, new->mac));
+	}
+	if (new->udp)
+		hlist_replace_rcu(&old->by_address, &new->by_address);
 	omx_peers_count_mtu_change(table);
 	kfree_rcu(old, rcu);
 }
 
-static void peer_remove(struct omx_peer_table *table, struct omx_peer *peer)
+void omx_peer_delete(struct omx_peer_table *table, struct omx_peer *peer)
 {
 	lockdep_assert_held(&table->lock);
 	xa_erase(&table->by_index, peer->index);
-	hlist_del_rcu(&peer->node);
+	if (peer->mac)
+		hlist_del_rcu(&peer->node);
+	if (peer->udp) {
+		hlist_del_rcu(&peer->by_address);
+		WRITE_ONCE(table->udp_count, table->udp_count - 1);
+		omx_udp_path_free(peer->udp);
+	}
 	WRITE_ONCE(table->count, table->count - 1);
 	omx_peers_count_mtu_change(table);
 	kfree_rcu(peer, rcu);
@@ -106,23 +150,23 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 {
 	lockdep_assert_held(&table->lock);
 	if (!peer->is_static) {
-		peer_remove(table, peer);
+		omx_peer_delete(table, peer);
 		return;
 	}
 	WRITE_ONCE(peer->mtu, 0);
+	memset(&peer->path, 0, sizeof(peer->path));
 	omx_peers_count_mtu_change(table);
 }
 
 void omx_peers_forget_all(struct omx_peer_table *table, bool static_too)
 {
 	struct omx_peer *peer;
-	struct hlist_node *next;
-	int bucket;
+	unsigned long index;
 
 	spin_lock_bh(&table->lock);
-	hash_for_each_safe(table->by_mac, bucket, next, peer, node) {
+	xa_for_each(&table->by_index, index, peer) {
 		if (static_too)
-			peer_remove(table, peer);
+			omx_peer_delete(table, peer);
 		else
 			omx_peer_forget(table, peer);
 	}
@@ -159,6 +203,7 @@ void omx_peers_init(struct omx_board *board)
 
 	spin_lock_init(&table->lock);
 	hash_init(table->by_mac);
+	hash_init(table->by_address);
 	xa_init_flags(&table->by_index, XA_FLAGS_ALLOC1);
 	table->seed = get_random_u32();
 }
@@ -168,6 +213,7 @@ void omx_peers_destroy(struct omx_board *board)
 {
 	omx_peers_forget_all(&board->peers, true);
 	xa_destroy(&board->peers.by_index);
+	omx_udp_review(&board->on->udp);
 }
 
 /* ---- what frames tell ---- */
@@ -195,13 +241,66 @@ u32 omx_peer_announced_mtu(struct omx_board *board, u64 mac)
 	return mtu;
 }
 
+u32 omx_peer_base_mtu(const struct omx_peer *peer)
+{
+	return peer->udp ? OMX_UDP_MTU_ASSUMED : ETH_DATA_LEN;
+}
+
+/* What the peer accepts, its route takes, and has been proved to arrive. */
+static u32 peer_mtu(const struct omx_peer *peer, u32 assumed)
+{
+	u32 mtu = READ_ONCE(peer->mtu) ?: assumed;
+
+	if (peer->udp)
+		mtu = min(mtu, READ_ONCE(peer->udp->mtu) ?: OMX_UDP_MTU_ASSUMED);
+	return min(mtu, omx_path_mtu_limit(&peer->path, omx_peer_base_mtu(peer)));
+}
+
 u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed)
 {
 	u32 mtu = omx_board_mtu(board) ?: OMX_MTU_MIN;
+	struct omx_peer *peer;
 
 	if (mac == board->mac)
 		return mtu;
-	return min(mtu, omx_peer_announced_mtu(board, mac) ?: assumed);
+	rcu_read_lock();
+	peer = omx_peer_find(&board->peers, mac);
+	mtu = min(mtu, peer ? peer_mtu(peer, assumed) : assumed);
+	rcu_read_unlock();
+	return mtu;
+}
+
+bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length)
+{
+	u32 mtu = omx_board_mtu(board);
+
+	if (mac != board->mac)
+		mtu = min(mtu, omx_peer_announced_mtu(board, mac) ?: OMX_MTU_MAX);
+	return length <= mtu;
+}
+
+/* ---- the carrier ---- */
+
+struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac)
+{
+	struct omx_peer *peer;
+
+	if (likely(!READ_ONCE(board->peers.udp_count)))
+		return NULL;
+	peer = omx_peer_find(&board->peers, mac);
+	return peer ? peer->udp : NULL;
+}
+
+bool omx_peer_is_unreachable(struct omx_board *board, u64 mac)
+{
+	struct omx_udp_path *path;
+	bool unreachable;
+
+	rcu_read_lock();
+	path = omx_peer_udp_path(board, mac);
+	unreachable = path && READ_ONCE(path->error);
+	rcu_read_unlock();
+	return unreachable;
 }
 
 /* ---- ioctls ---- */
@@ -216,9 +315,8 @@ static void peer_describe_board(struct omx_board *board, struct omx_ioc_peer *ou
 	omx_board_copy_name(board, out->name);
 }
 
-/* RCU read lock held. */
-static void peer_describe(struct omx_board *board, const struct omx_peer *peer,
-			  struct omx_ioc_peer *out)
+void omx_peer_describe(struct omx_board *board, const struct omx_peer *peer,
+		       struct omx_ioc_peer *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->board = board->index;
@@ -231,6 +329,10 @@ static void peer_describe(struct omx_board *board, const struct omx_peer *peer,
 		out->flags |= OMX_PEER_STATIC;
 	if (*peer->name)
 		out->flags |= OMX_PEER_NAMED;
+	if (peer->udp)
+		out->flags |= OMX_PEER_UDP;
+	if (peer->udp && peer->udp->is_group)
+		out->flags |= OMX_PEER_GROUP;
 	if (!READ_ONCE(board->detaching) &&
 	    omx_board_mac_is_local(dev_net(board->dev), peer->mac))
 		out->flags |= OMX_PEER_LOCAL;
@@ -248,8 +350,10 @@ int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer)
 	}
 	rcu_read_lock();
 	found = xa_find(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
+	while (found && !found->mac)	/* for OMX_IOC_UDP_PEER only */
+		found = xa_find_after(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
 	if (found)
-		peer_describe(board, found, peer);
+		omx_peer_describe(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
@@ -265,17 +369,21 @@ int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer)
 	rcu_read_lock();
 	found = omx_peer_find(&board->peers, peer->mac);
 	if (found)
-		peer_describe(board, found, peer);
+		omx_peer_describe(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
 
-/* Compares the board itself, then peers in the order of their indices. */
+/*
+ * Compares the board itself, then peers in the order of their indices.  Of a peer that
+ * has not responded to any hello the MAC is not known.
+ */
 int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 {
 	char name[OMX_NAME_LEN];
 	struct omx_peer *found;
 	unsigned long index;
+	int error = -ENOENT;
 
 	omx_board_copy_name(board, name);
 	if (!strcmp(name, peer->name)) {
@@ -283,13 +391,33 @@ int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 		return 0;
 	}
 	rcu_read_lock();
-	xa_for_each(&board->peers.by_index, index, found)
-		if (!strcmp(found->name, peer->name)) {
-			peer_describe(board, found, peer);
+	xa_for_each(&board->peers.by_index, index, found) {
+		if (strcmp(found->name, peer->name))
+			continue;
+		if (found->mac) {
+			omx_peer_describe(board, found, peer);
+			error = 0;
 			break;
 		}
+		error = -EHOSTDOWN;
+	}
 	rcu_read_unlock();
-	return found ? 0 : -ENOENT;
+	return error;
+}
+
+void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old)
+{
+	new->mac = old->mac;
+	new->udp = old->udp;
+	new->boot = old->boot;
+	new->mtu = old->mtu;
+	new->path = old->path;
+	new->probe_due = old->probe_due;
+	new->probe_ended = old->probe_ended;
+	new->heard = old->heard;
+	new->responded = old->responded;
+	if (!new->name_is_fixed)
+		memcpy(new->name, old->name, sizeof(new->name));
 }
 
 /*
@@ -306,12 +434,7 @@ static int peer_add_static(struct omx_board *board, struct omx_peer *new)
 		return -ENODEV;
 	if (!old)
 		return omx_peer_insert(table, new);
-	new->boot = old->boot;
-	new->mtu = old->mtu;
-	new->heard = old->heard;
-	new->responded = old->responded;
-	if (!new->name_is_fixed)
-		memcpy(new->name, old->name, sizeof(new->name));
+	omx_peer_inherit(new, old);
 	omx_peer_replace(table, old, new);
 	return 0;
 }
@@ -353,12 +476,13 @@ int omx_peer_remove(struct omx_board *board, u64 mac)
 		spin_lock_bh(&table->lock);
 		peer = omx_peer_find(table, mac);
 		if (peer)
-			peer_remove(table, peer);
+			omx_peer_delete(table, peer);
 		else
 			error = -ENOENT;
 		spin_unlock_bh(&table->lock);
 	}
 	if (!error)
 		omx_hello_announce(board);
+	omx_udp_review(&board->on->udp);
 	return error;
 }

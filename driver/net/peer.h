@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The peers that a board knows: found by hellos, or added by administrators.
- * Messages do not need an entry (addresses are MACs); only names, announced MTUs
- * and expiry do.
+ * Messages over Ethernet do not need an entry (addresses are MACs); only names,
+ * announced MTUs and expiry do.  A peer that is reached by UDP needs one, which has its
+ * IP address.
  *
  * Two peers may have the same name; a search by name finds the one with the
  * lowest index.
@@ -16,17 +17,22 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "net/path_mtu.h"
 #include "omx_abi.h"
 
+struct omx_address;
 struct omx_board;
+struct omx_udp_path;
 
 #define OMX_PEER_HASH_BITS	8
 #define OMX_PEER_MAX		4096	/* per board: anybody can send hellos */
 
 struct omx_peer {
 	struct hlist_node node;
+	struct hlist_node by_address;	/* if `udp` */
 	struct rcu_head rcu;
-	u64 mac;
+	u64 mac;			/* 0: not known yet, only if `udp` */
+	struct omx_udp_path *udp;	/* or NULL: reached by Ethernet */
 	u32 index;
 	bool is_static;
 	bool name_is_fixed;		/* given by the administrator: hellos do not change it */
@@ -35,6 +41,11 @@ struct omx_peer {
 	/* The rest changes while readers look. */
 	u32 boot;			/* table->lock held */
 	u32 mtu;			/* 0: it has said no hello */
+	struct omx_path_mtu path;	/* table->lock held */
+	unsigned long probe_due;	/* jiffies; table->lock held */
+	unsigned long probed;		/* jiffies: the last probe; table->lock held */
+	unsigned long probe_answered;	/* jiffies: its last one, by us; table->lock held */
+	bool probe_ended;		/* the search has found the path MTU; table->lock held */
 	unsigned long heard;		/* jiffies: its last valid frame; no lock */
 	unsigned long responded;	/* jiffies; table->lock held */
 };
@@ -42,9 +53,11 @@ struct omx_peer {
 struct omx_peer_table {
 	spinlock_t lock;		/* writers; readers use RCU */
 	DECLARE_HASHTABLE(by_mac, OMX_PEER_HASH_BITS);
+	DECLARE_HASHTABLE(by_address, OMX_PEER_HASH_BITS);
 	struct xarray by_index;		/* 1 ... OMX_PEER_MAX; 0 is the board itself */
 	u32 seed;			/* of the hash: strangers choose their MACs */
 	unsigned int count;
+	unsigned int udp_count;		/* those that are reached by UDP */
 	unsigned int generation;	/* counts changes of any peer's MTU */
 
 	/* Of hello.c. */
@@ -66,15 +79,19 @@ void omx_peers_destroy(struct omx_board *board);
 
 /* ---- any context, table->lock held ---- */
 int omx_peer_insert(struct omx_peer_table *table, struct omx_peer *peer);
-/* Consumes the old one after a grace period. */
+/* Consumes the old one after a grace period; the new one has its path. */
 void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 		      struct omx_peer *new);
+void omx_peer_delete(struct omx_peer_table *table, struct omx_peer *peer);
+/* The new entry, which replaces the old one, knows what that one knew. */
+void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old);
 /* The peer has left.  If it is static, it stays, but its MTU is not known. */
 void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer);
 /* Channels see that the generation changes, and call omx_peer_mtu() again. */
 void omx_peers_count_mtu_change(struct omx_peer_table *table);
 
 /* ---- any context, no lock held ---- */
+/* With `static_too` the entries are deleted, otherwise static ones stay. */
 void omx_peers_forget_all(struct omx_peer_table *table, bool static_too);
 /* Forgets peers that have been silent too long; returns when to look again. */
 unsigned long omx_peers_expire(struct omx_peer_table *table);
@@ -84,11 +101,28 @@ unsigned long omx_peers_expire(struct omx_peer_table *table);
  * MTU is not known is assumed to have this one.
  */
 u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed);
+/* What is assumed to reach the peer if nothing is proved. */
+u32 omx_peer_base_mtu(const struct omx_peer *peer);
 /* The MTU that the peer has announced; 0: it is not known. */
 u32 omx_peer_announced_mtu(struct omx_board *board, u64 mac);
 
+/*
+ * May a frame of this length be sent to the peer, which has requested it?  By UDP, one
+ * that is longer than its path takes is sent in fragments.
+ */
+bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length);
+/* Is there an error that says that the peer cannot be reached at present? */
+bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
+
 /* ---- any context, RCU read lock or table->lock held ---- */
+/* For the ioctls. */
+void omx_peer_describe(struct omx_board *board, const struct omx_peer *peer,
+		       struct omx_ioc_peer *out);
+/* The path to a peer that is reached by UDP, or NULL. */
+struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac);
 struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac);
+struct omx_peer *omx_peer_find_address(struct omx_peer_table *table,
+				       const struct omx_address *address);
 /*
  * A valid frame of any type came from this MAC, so the peer is there.  Channels
  * report this once per tick, see omx_channel_heard_board().

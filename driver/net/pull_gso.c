@@ -21,10 +21,11 @@
 #define GSO_TYPE	SKB_GSO_FRAGLIST
 #define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
 
-u32 omx_gso_frames(const struct omx_board *board, u32 frame_length)
+u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 {
 	if (READ_ONCE(board->detaching) ||
-	    (board->dev->features & GSO_FEATURES) != GSO_FEATURES)
+	    (board->dev->features & GSO_FEATURES) != GSO_FEATURES ||
+	    omx_peer_udp_path(board, mac))
 		return 1;
 	/* The length is a 16-bit word of the head. */
 	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_PULL_RESPONSE_HEADER) / frame_length);

@@ -13,7 +13,7 @@ struct omx_board;
 struct sk_buff;
 
 /* Frames of this payload that one skb for the device may carry; 1: no GSO. */
-u32 omx_gso_frames(const struct omx_board *board, u32 frame_length);
+u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length);
 /* Marks an skb as a response of several frames. */
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
 

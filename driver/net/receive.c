@@ -2,8 +2,9 @@
 /*
  * Receiving frames: each is validated once and handed to the handler of its type.
  *
- * The network stack calls omx_receive() in softirq under the RCU read lock, and so
- * run the handlers, whose names end in _pkt.
+ * The network stack calls omx_receive() in softirq under the RCU read lock for frames
+ * from Ethernet, udp_receive.c calls omx_receive_frame() for those that came by UDP, and
+ * so run the handlers, whose names end in _pkt.
  */
 #include "channel/channel.h"
 #include "channel/connect.h"
@@ -137,21 +138,11 @@ static int frame_prepare(struct sk_buff *skb)
 	return 0;
 }
 
-int omx_receive(struct sk_buff *skb, struct net_device *dev,
-		struct packet_type *packet_type, struct net_device *orig_dev)
+int omx_receive_frame(struct omx_board *board, struct sk_buff *skb)
 {
-	struct omx_board *board = packet_type->af_packet_priv;
 	int drop;
 	u8 type;
 
-	/* A packet socket may use it as well; we keep frames and write to skb->cb. */
-	skb = skb_share_check(skb, GFP_ATOMIC);
-	if (!skb)
-		return NET_RX_DROP;
-	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_OUTGOING) {
-		consume_skb(skb);
-		return NET_RX_SUCCESS;
-	}
 	/* We may keep it for long, and its sender may be a socket on this host. */
 	skb_orphan(skb);
 	drop = frame_prepare(skb);
@@ -163,10 +154,41 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 	type = omx_packet_head(skb)->type;
 	omx_count_type(board, RX, type);
 	if (board_handlers[type]) {
-		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
+		/* A hello counts only if it comes from the peer's address. */
+		if (type != OMX_WIRE_HELLO)
+			omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 		board_handlers[type](board, skb);
 	} else {
 		frame_to_endpoint(board, skb);
 	}
 	return NET_RX_SUCCESS;
+}
+
+/* A host that we reach by UDP sends by UDP: this one has taken its MAC. */
+static bool frame_is_from_udp_peer(struct omx_board *board, const struct sk_buff *skb)
+{
+	return omx_peer_udp_path(board, omx_mac_read(eth_hdr(skb)->h_source));
+}
+
+int omx_receive(struct sk_buff *skb, struct net_device *dev,
+		struct packet_type *packet_type, struct net_device *orig_dev)
+{
+	struct omx_board *board = packet_type->af_packet_priv;
+
+	/* A packet socket may use it as well; we keep frames and write to skb->cb. */
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_OUTGOING) {
+		consume_skb(skb);
+		return NET_RX_SUCCESS;
+	}
+	if (unlikely(frame_is_from_udp_peer(board, skb))) {
+		omx_count(board, DROP_PEER_ADDRESS);
+		kfree_skb(skb);
+		return NET_RX_DROP;
+	}
+	omx_frame_cb(skb)->by_udp = false;
+	omx_frame_cb(skb)->marked = false;
+	return omx_receive_frame(board, skb);
 }

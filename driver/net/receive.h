@@ -15,4 +15,10 @@ struct packet_type;
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev);
 
+/*
+ * The same for a frame whose carrier is content with it: skb->data is at our header, the
+ * MAC header is set, and so are pkt_type and struct omx_frame_cb.
+ */
+int omx_receive_frame(struct omx_board *board, struct sk_buff *skb);
+
 #endif

@@ -5,11 +5,14 @@
  * Every part of the driver that sends frames calls omx_packet_xmit(), from
  * system calls, softirqs and timers, after it has released its own locks.
  */
+#include <linux/jhash.h>
 #include <linux/netdevice.h>
 
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/peer.h"
 #include "net/transmit.h"
+#include "net/udp_carrier.h"
 
 /*
  * A frame that a board sends to itself does not reach the device: it is
@@ -34,26 +37,70 @@ static bool frame_queue_xmit(struct sk_buff *skb)
 	return !net_xmit_eval(error);
 }
 
-void omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
+/*
+ * One number for all frames of a channel in this direction: the stack chooses a queue of
+ * the device by it, UDP its source port, and a receiver on this host a processor.
+ */
+static u32 frame_flow(const struct sk_buff *skb)
 {
-	const u8 type = omx_packet_head(skb)->type;
+	const struct omx_wire_head *head = omx_packet_head(skb);
 
-	rcu_read_lock();
-	/*
-	 * Pairs with omx_board_detach(), which sets `detaching` and waits for a
-	 * grace period before it gives the device back.
-	 */
+	return jhash_3words(get_unaligned((const u32 *)&head->dst_endpoint),
+			    get_unaligned((const u32 *)&eth_hdr(skb)->h_dest[2]),
+			    get_unaligned((const u32 *)&eth_hdr(skb)->h_source[2]), 0);
+}
+
+/*
+ * False, and counted: the board is going.  Pairs with omx_board_detach(), which sets
+ * `detaching` and waits for a grace period before it gives the device back.
+ */
+static bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
+{
 	if (READ_ONCE(board->detaching)) {
-		rcu_read_unlock();
 		omx_count(board, DROP_BOARD_DOWN);
 		kfree_skb(skb);
-		return;
+		return false;
 	}
-	omx_count_type(board, TX, type);
+	omx_count_type(board, TX, omx_packet_head(skb)->type);
+	skb_set_hash(skb, frame_flow(skb), PKT_HASH_TYPE_L4);
+	return true;
+}
+
+bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
+			 struct sk_buff *skb)
+{
+	if (!frame_may_leave(board, skb) || omx_udp_xmit(board, path, skb))
+		return true;
+	omx_count(board, TX_FAILED);
+	return false;
+}
+
+static bool frame_xmit_ethernet(struct omx_board *board, struct sk_buff *skb, u64 mac)
+{
+	if (!frame_may_leave(board, skb))
+		return true;
 	skb->dev = board->dev;
-	if (ether_addr_equal(eth_hdr(skb)->h_dest, board->dev->dev_addr))
+	if (mac == board->mac) {
 		frame_loop_back(skb);
-	else if (!frame_queue_xmit(skb))
+	} else if (!frame_queue_xmit(skb)) {
 		omx_count(board, TX_FAILED);
+		return false;
+	}
+	return true;
+}
+
+bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
+{
+	const u64 mac = omx_mac_read(eth_hdr(skb)->h_dest);
+	struct omx_udp_path *path;
+	bool accepted;
+
+	rcu_read_lock();
+	path = omx_peer_udp_path(board, mac);
+	if (unlikely(path))
+		accepted = omx_packet_xmit_udp(board, path, skb);
+	else
+		accepted = frame_xmit_ethernet(board, skb, mac);
 	rcu_read_unlock();
+	return accepted;
 }

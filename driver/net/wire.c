@@ -35,10 +35,18 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_FLUSH]	 = HEADER(struct omx_wire_flush),
 };
 
+static bool bye_fits(const struct omx_wire_hello *bye, unsigned int payload)
+{
+	return bye->name_length && bye->name_length < OMX_WIRE_NAME_LEN &&
+	       payload == bye->name_length;
+}
+
+/* A probe is longer than its name. */
 static bool hello_fits(const struct omx_wire_hello *hello, unsigned int payload)
 {
-	return hello->name_length && hello->name_length < OMX_WIRE_NAME_LEN &&
-	       payload == hello->name_length;
+	if (hello->flags & OMX_HELLO_PROBE && payload > hello->name_length)
+		payload = hello->name_length;
+	return bye_fits(hello, payload);
 }
 
 static bool eager_fits(const struct omx_wire_eager *eager, unsigned int payload)
@@ -119,8 +127,9 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 {
 	switch (type) {
 	case OMX_WIRE_HELLO:
-	case OMX_WIRE_BYE:
 		return hello_fits(body, payload);
+	case OMX_WIRE_BYE:
+		return bye_fits(body, payload);
 	case OMX_WIRE_EAGER:
 		return eager_fits(body, payload);
 	case OMX_WIRE_PULL_REQUEST:

@@ -51,14 +51,24 @@
 	X(RX_POST_KEY,		"received key") \
 	X(RX_FLUSH,		"received flush") \
 	X(TX_FAILED,		"frame refused by the network stack") \
+	X(TX_UNROUTABLE,	"frame not sent, no route to the peer's address") \
+	X(TX_FRAGMENTED,	"frame sent in IP fragments, longer than its path takes") \
+	X(RX_MARKED,		"frame marked by a congested router") \
+	X(PEER_ERROR,		"ICMP error for a frame to a peer") \
+	X(TX_WAITED,		"waited for the queue of the device") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
+	X(LOSS_PROBE,		"probe for lost packets") \
+	X(PATH_SLOWED,		"congestion window of a peer reduced") \
+	X(PATH_WAITED,		"packet waited for the congestion window") \
 	X(PULL_TIMEOUT,		"pull timer requested again") \
 	X(PULL_GAP,		"pull requested a gap again") \
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the board") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
+	X(TURN_WAITED,		"sender waited for its turn on the board") \
+	X(TURN_EXPIRED,		"turn of a sender taken back") \
 	X(SEND_FULL,		"eager send refused, channel full") \
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
 	X(USER_MEMORY,		"waited, user at the memory limit") \
@@ -156,6 +166,8 @@
 	X(DROP_NACK,		"dropped: nack of nothing") \
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
 	X(DROP_PEER_NAME,	"dropped: bad name in hello") \
+	X(DROP_PEER_ADDRESS,	"dropped: not from the address of the peer") \
+	X(DROP_UDP_HEADER,	"dropped: bad header in a UDP packet") \
 	X(DROP_BOARD_DOWN,	"dropped: board is being detached")
 
 enum omx_counter {

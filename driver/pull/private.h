@@ -9,6 +9,7 @@
  *   request.c        requests blocks of frames from the sender
  *   pull_timer.c     requests again what was lost, and gives up on silence
  *   response.c       receives frames
+ *   delivery.c       measures the path by the blocks that arrive
  *   pull_page_in.c   brings pages that are absent, and parks frames meanwhile
  *   pull_copies.c       waits for DMA engines that copy the last frames
  *   local.c          copies from a sender on this host instead of requesting
@@ -76,6 +77,12 @@ struct omx_local_copy {
 	bool lacks_source;		/* the absent page is the sender's, not the receiver's */
 };
 
+/* What was on its way when a block was requested: its arrival measures the path. */
+struct omx_pull_mark {
+	u32 delivered;			/* omx_pull_schedule_delivered() */
+	bool was_quiet;			/* nothing else: the round trip is the path's own */
+};
+
 /*
  * References: one while the pull is in progress, which the concluder gives up,
  * and one of each work while that is queued or runs.
@@ -100,7 +107,6 @@ struct omx_pull {
 
 	struct list_head in_channel;	/* ch->pulls, under ch->lock */
 	struct list_head in_schedule;	/* under board->pulls.lock */
-	unsigned long queued;		/* jiffies, under board->pulls.lock */
 
 	spinlock_t lock;		/* everything below */
 	enum omx_pull_state state;
@@ -111,6 +117,7 @@ struct omx_pull {
 	u32 yielded;			/* outstanding frames whose share others have */
 	u8 backoff;
 	bool has_turn;			/* schedule.c lets it request now */
+	struct omx_pull_mark marks[OMX_PULL_BLOCKS];
 	struct timer_list timer;
 
 	struct omx_pull_paging paging;
@@ -167,6 +174,8 @@ void omx_pull_put(struct omx_pull *pull);
 unsigned long omx_pull_charge(const struct omx_pull *pull);
 
 /* ---- schedule.c ---- */
+/* How many frames a pull requests at once. */
+u32 omx_pull_schedule_part(const struct omx_pull *pull);
 /* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 /*
@@ -176,10 +185,10 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 void omx_pull_schedule_yield(struct omx_pull *pull);
 /* Ends the wait for a turn, if it waits.  The pull has ended, or pull->lock held. */
 void omx_pull_schedule_dequeue(struct omx_pull *pull);
-void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls);
+void omx_pull_schedule_waiting(struct omx_board *board);
 
 /*
- * Requested frames are no longer on their way.  pull->lock held, or DONE by its concluder.
+ * Requested frames have arrived.  pull->lock held, or DONE by its concluder.
  * The caller calls omx_pull_schedule_next() afterwards, or the last pull that waits may
  * never have its turn.  Fully ordered; pairs with the barrier in schedule.c.
  */
@@ -189,11 +198,24 @@ static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
 			  &pull->ep->board->pulls.outstanding);
 }
 
+/* The same for those that have not, and that the pull does not count any more. */
+static inline void omx_pull_schedule_give_up(struct omx_pull *pull, u32 frames)
+{
+	atomic_sub(frames * pull->window.frame_length, &pull->ep->board->pulls.requested);
+	omx_pull_schedule_return(pull, frames);
+}
+
+/* Bytes that have arrived; wraps. */
+static inline u32 omx_pull_schedule_delivered(const struct omx_pull_scheduler *pulls)
+{
+	return atomic_read(&pulls->requested) - atomic_read(&pulls->outstanding);
+}
+
 /* Frames arrived or a pull ended: lets pulls that wait have their turn.  No lock held. */
 static inline void omx_pull_schedule_next(struct omx_board *board)
 {
-	if (!list_empty_careful(&board->pulls.waiting))
-		omx_pull_schedule_waiting(&board->pulls);
+	if (READ_ONCE(board->pulls.waiting))
+		omx_pull_schedule_waiting(board);
 }
 
 /* ---- request.c, pull->lock held ---- */
@@ -205,6 +227,16 @@ void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request
 			    struct sk_buff_head *out);
 /* What the path's MTU allows. */
 u32 omx_pull_frame_length(const struct omx_pull *pull);
+
+/* ---- delivery.c, pull->lock held ---- */
+/* So many frames are about to be requested, of the next block or the rest of the last one. */
+void omx_pull_mark_request(struct omx_pull *pull, u32 frames);
+/* The first frame of a block that was requested once has arrived. */
+void omx_pull_sample_rtt(struct omx_pull *pull, u64 block, u32 now);
+/* ... and its last one. */
+void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now);
+/* Frames are requested again, because they were lost. */
+void omx_pull_note_loss(struct omx_pull *pull);
 
 /* ---- pull_timer.c ---- */
 void omx_pull_timer(struct timer_list *timer);

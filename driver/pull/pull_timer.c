@@ -14,9 +14,10 @@
 #include "compat.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
+#include "net/mtu_probe.h"
 #include "pull/private.h"
 
-#define TIMEOUT_MAX_US		500000	/* twice that for a block that was requested again */
+#define TIMEOUT_MAX_US		250000	/* twice that for a block that was requested again */
 #define BACKOFF_MAX		6
 
 static u32 pull_timeout_us(const struct omx_pull *pull)
@@ -57,7 +58,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	lockdep_assert_held(&pull->lock);
 	omx_count(pull->ep->board, PULL_RESTARTED);
-	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
 	pull->yielded = 0;
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
@@ -83,6 +84,9 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 			omx_count(pull->ep->board, FAULT_TIMEOUT);
 		omx_pull_request_again(pull, &request, out);
 	}
+	/* Once: a sender that is silent for longer says nothing of the network. */
+	if (i && !pull->backoff)
+		omx_pull_note_loss(pull);
 	if (i && pull->backoff < BACKOFF_MAX)
 		pull->backoff++;
 }
@@ -98,8 +102,11 @@ static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 	if (omx_pull_frame_length(pull) < pull->window.frame_length)
 		pull_restart(pull, out);
 	pull_request_late(pull, out);
-	if (pull->backoff >= 2)
+	if (pull->backoff >= 2) {
 		omx_pull_schedule_yield(pull);
+		omx_mtu_probe_doubt(pull->ep->board, pull->ch->mac,
+				    pull->window.frame_length + OMX_PULL_RESPONSE_HEADER);
+	}
 	omx_pull_timer_start(pull);
 	return true;
 }

@@ -35,39 +35,81 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
 				 OMX_BLOCK_FRAMES);
 	window->limit = OMX_PULL_FRAMES_MIN;
+	window->part = OMX_BLOCK_FRAMES;
 }
 
-/* A request for what is missing of a block. */
-static void request_for(struct omx_pull_window *window, u64 block, u32 now,
+/* Frames that are on their way, or lost. */
+static u32 awaited(const struct omx_pull_block *block)
+{
+	return block->missing & block->asked;
+}
+
+static void request_for(struct omx_pull_window *window, u64 block, u32 wanted, u32 now,
 			struct omx_pull_request *request)
 {
 	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
 
 	request->offset = block * block_length;
 	request->length = min(block_length, window->length - request->offset);
-	request->wanted = block_at(window, block)->missing;
+	request->wanted = wanted;
 	request->held = block_at(window, block)->held;
 	block_at(window, block)->requested_at = now;
 	block_at(window, block)->held = false;
 }
 
+static u32 block_frames(const struct omx_pull_window *window, u64 block)
+{
+	u64 frames_behind = message_frames(window->length, window->frame_length) -
+			    block * OMX_BLOCK_FRAMES;
+
+	return min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
+}
+
+static void window_begin_block(struct omx_pull_window *window, u32 now)
+{
+	struct omx_pull_block *block = block_at(window, window->next_block);
+
+	block->frames = block_frames(window, window->next_block);
+	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
+	block->asked = 0;
+	block->begun_at = now;
+	block->again = false;
+	block->held = false;
+	window->next_block++;
+}
+
+u32 omx_pull_window_next_frames(const struct omx_pull_window *window)
+{
+	const struct omx_pull_block *last =
+		&window->block[(window->next_block - 1) % OMX_PULL_BLOCKS];
+	u32 frames;
+
+	if (omx_pull_window_is_in_block(window))
+		frames = last->frames - hweight32(last->asked);
+	else
+		frames = block_frames(window, window->next_block);
+	return min(frames, window->part);
+}
+
 void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 			     struct omx_pull_request *request)
 {
-	struct omx_pull_block *block = block_at(window, window->next_block);
-	u64 frames_behind = message_frames(window->length, window->frame_length) -
-			    window->next_block * OMX_BLOCK_FRAMES;
+	u32 frames = omx_pull_window_next_frames(window), wanted, held_until;
+	struct omx_pull_block *block;
+	bool is_held;
 
-	if (!window->outstanding) {
-		window->measured_at = now;
-		window->measured_frames = 0;
-	}
-	block->frames = min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
-	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
-	block->again = false;
-	request_for(window, window->next_block, now, request);
-	window->outstanding += block->frames;
-	window->next_block++;
+	if (!omx_pull_window_is_in_block(window))
+		window_begin_block(window, now);
+	block = block_at(window, window->next_block - 1);
+	wanted = U32_MAX >> (OMX_BLOCK_FRAMES - frames) << hweight32(block->asked);
+	block->asked |= wanted;
+	window->outstanding += frames;
+	held_until = block->requested_at;
+	is_held = block->held;
+	request_for(window, window->next_block - 1, wanted, now, request);
+	if (is_held)
+		block->requested_at = held_until;
+	block->held = is_held;
 }
 
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
@@ -89,12 +131,12 @@ enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 	if (*block < window->first_block ||
 	    !(block_at(window, *block)->missing >> index & 1))
 		return OMX_PULL_DUPLICATE;
-	return OMX_PULL_NEW;
+	return block_at(window, *block)->asked >> index & 1 ? OMX_PULL_NEW : OMX_PULL_MISFIT;
 }
 
 u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now)
 {
-	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].requested_at);
+	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].begun_at);
 }
 
 /* Ends the hold: from now on this block becomes overdue like any other. */
@@ -112,7 +154,7 @@ static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
 u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset, u32 length,
 			       u64 block, u32 *bytes)
 {
-	u32 missing = window->block[block % OMX_PULL_BLOCKS].missing;
+	u32 missing = awaited(&window->block[block % OMX_PULL_BLOCKS]);
 	u32 others = ~(missing >> index_in(window, offset, block));
 	u32 frames = others ? __ffs(others) : OMX_BLOCK_FRAMES;
 	u64 left = window->length - offset;
@@ -135,7 +177,6 @@ void omx_pull_window_received(struct omx_pull_window *window, u64 offset, u64 nu
 		window_release_blocks(block);
 	window->outstanding -= frames;
 	window->frames_left -= frames;
-	window->measured_frames += frames;
 	while (window->first_block < window->next_block &&
 	       !block_at(window, window->first_block)->missing)
 		window->first_block++;
@@ -154,7 +195,7 @@ static s32 due_in(const struct omx_pull_block *block, u32 now, u32 patience)
 
 static bool is_overdue(const struct omx_pull_block *block, u32 now, u32 patience)
 {
-	return block->missing && due_in(block, now, patience) <= 0;
+	return awaited(block) && due_in(block, now, patience) <= 0;
 }
 
 static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
@@ -168,7 +209,7 @@ static bool ask_again(struct omx_pull_window *window, u64 end, u32 now,
 		if (!is_overdue(block, now, patience))
 			continue;
 		block->again = true;
-		request_for(window, i, now, request);
+		request_for(window, i, awaited(block), now, request);
 		return true;
 	}
 	return false;
@@ -196,7 +237,7 @@ u32 omx_pull_window_due(const struct omx_pull_window *window, u32 now, u32 patie
 	for (i = window->first_block; i < window->next_block; i++) {
 		const struct omx_pull_block *block = &window->block[i % OMX_PULL_BLOCKS];
 
-		if (block->missing)
+		if (awaited(block))
 			first = min(first, due_in(block, now, patience));
 	}
 	return max(first, 0);
@@ -206,7 +247,7 @@ bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 
 {
 	*block = div_u64(offset, window->frame_length) / OMX_BLOCK_FRAMES;
 	return *block >= window->first_block && *block < window->next_block &&
-	       window->block[*block % OMX_PULL_BLOCKS].missing;
+	       awaited(&window->block[*block % OMX_PULL_BLOCKS]);
 }
 
 void omx_pull_window_hold(struct omx_pull_window *window, u64 number, u32 now)
@@ -222,18 +263,5 @@ void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u3
 				   struct omx_pull_request *request)
 {
 	block_at(window, block)->again = true;
-	request_for(window, block, now, request);
-}
-
-void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min)
-{
-	u32 elapsed = now - window->measured_at;
-	u64 frames;
-
-	if (!rtt_min || !elapsed || window->measured_frames < OMX_BLOCK_FRAMES)
-		return;
-	frames = div_u64(2ULL * window->measured_frames * rtt_min, elapsed);
-	window->limit = clamp_t(u64, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
-	window->measured_at = now;
-	window->measured_frames = 0;
+	request_for(window, block, awaited(block_at(window, block)), now, request);
 }

@@ -4,15 +4,16 @@
  * request next and which to request again.  Plain data, no locks, no packets;
  * times are microseconds that wrap.
  *
- * A message is cut into frames, 32 of which form a block, the unit that one
- * request names.  The blocks from first_block up to next_block have been
- * requested; at most OMX_PULL_BLOCKS of them may be incomplete, and at most
- * `limit` frames on their way.
+ * A message is cut into frames, 32 of which form a block, the most that one request
+ * names.  The blocks from first_block up to next_block have been requested, the last
+ * of them perhaps only in part; at most OMX_PULL_BLOCKS of them may be incomplete, and
+ * at most `limit` frames on their way.
  */
 #ifndef OMX_PULL_WINDOW_H
 #define OMX_PULL_WINDOW_H
 
 #include <linux/bitops.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "omx_wire.h"
@@ -30,7 +31,9 @@
 
 struct omx_pull_block {
 	u32 missing;		/* bit i: frame i has not arrived */
-	u32 requested_at;
+	u32 asked;		/* bit i: frame i has been requested; from bit 0 on */
+	u32 begun_at;		/* when its first frames were requested */
+	u32 requested_at;	/* ... and its latest ones */
 	u8 frames;
 	bool again;		/* requested more than once: no round-trip sample */
 	bool held;		/* requested_at lies OMX_PULL_HOLD_US ahead */
@@ -45,8 +48,7 @@ struct omx_pull_window {
 	u32 frame_length;
 	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
-	u32 measured_at;	/* the delivery rate: since then ... */
-	u32 measured_frames;	/* ... that many frames */
+	u32 part;		/* frames to request at once, at most */
 	struct omx_pull_block block[OMX_PULL_BLOCKS];
 };
 
@@ -65,13 +67,27 @@ enum omx_pull_verdict {
 
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length);
-/* Is there a block to request, and does the window allow it? */
+/* Has only a part of the last block been requested? */
+static inline bool omx_pull_window_is_in_block(const struct omx_pull_window *window)
+{
+	const struct omx_pull_block *last =
+		&window->block[(window->next_block - 1) % OMX_PULL_BLOCKS];
+
+	return window->next_block && hweight32(last->asked) < last->frames;
+}
+
+/* Are there frames to request, and does the window allow it? */
 static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 {
-	return window->outstanding + OMX_BLOCK_FRAMES <= window->limit &&
-	       window->next_block < window->blocks &&
-	       window->next_block - window->first_block < OMX_PULL_BLOCKS;
+	if (window->outstanding + window->part > window->limit)
+		return false;
+	return omx_pull_window_is_in_block(window) ||
+	       (window->next_block < window->blocks &&
+		window->next_block - window->first_block < OMX_PULL_BLOCKS);
 }
+
+/* How many frames the next request names. */
+u32 omx_pull_window_next_frames(const struct omx_pull_window *window);
 
 void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 			     struct omx_pull_request *request);
@@ -85,6 +101,14 @@ static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
 	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
 
 	return !b->again && hweight32(b->missing) == b->frames;
+}
+
+/* Has the block arrived without being requested again: a sample of the rate? */
+static inline bool omx_pull_window_is_timed(const struct omx_pull_window *window, u64 block)
+{
+	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
+
+	return !b->missing && !b->again;
 }
 
 static inline bool omx_pull_window_is_held(const struct omx_pull_window *window, u64 block)
@@ -135,7 +159,15 @@ void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
 /* Requests the missing frames of a block, whenever they were requested last. */
 void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
 				   struct omx_pull_request *request);
-/* Sizes the window: twice what arrives in the shortest round-trip time. */
-void omx_pull_window_adapt(struct omx_pull_window *window, u32 now, u32 rtt_min);
+static inline void omx_pull_window_set_part(struct omx_pull_window *window, u32 frames)
+{
+	window->part = frames;
+}
+
+/* How many frames may be on their way, as far as OMX_PULL_FRAMES_MIN and _MAX allow it. */
+static inline void omx_pull_window_set_limit(struct omx_pull_window *window, u32 frames)
+{
+	window->limit = clamp_t(u32, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
+}
 
 #endif

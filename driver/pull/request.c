@@ -32,22 +32,30 @@ static void pull_add_request(struct omx_pull *pull, const struct omx_pull_reques
 	__skb_queue_tail(out, skb);
 }
 
-static u32 pull_next_frames(const struct omx_pull *pull)
+/* The pages of a block are there when its first frames are requested. */
+static bool pull_may_receive_more(struct omx_pull *pull)
 {
-	u64 start, end;
-
-	omx_pull_next_block(pull, &start, &end);
-	return DIV_ROUND_UP((u32)(end - start), pull->window.frame_length);
+	return omx_pull_window_wants(&pull->window) &&
+	       (omx_pull_window_is_in_block(&pull->window) ||
+		omx_pull_next_block_has_pages(pull));
 }
 
 void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *out)
 {
 	bool was_idle = !pull->window.outstanding;
 	struct omx_pull_request request;
+	u32 frames;
 
 	lockdep_assert_held(&pull->lock);
-	while (omx_pull_window_wants(&pull->window) && omx_pull_next_block_has_pages(pull) &&
-	       omx_pull_schedule_may_request(pull, pull_next_frames(pull))) {
+	omx_pull_window_set_limit(&pull->window,
+				  READ_ONCE(pull->ep->board->incoming.estimate.path) /
+				  pull->window.frame_length);
+	omx_pull_window_set_part(&pull->window, omx_pull_schedule_part(pull));
+	while (pull_may_receive_more(pull)) {
+		frames = omx_pull_window_next_frames(&pull->window);
+		if (!omx_pull_schedule_may_request(pull, frames))
+			break;
+		omx_pull_mark_request(pull, frames);
 		omx_pull_window_request(&pull->window, now, &request);
 		pull_add_request(pull, &request, out);
 	}

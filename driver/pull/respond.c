@@ -95,16 +95,26 @@ static int respond_with_some(struct omx_board *board, struct omx_request *reques
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	trace_omx_pull_response_sent(request->rndv->ch, request->rndv->id, offset, length);
+	request->sent += skb->len;
+	request->credit -= skb->len;
+	if (request->rndv->ch->queue)
+		omx_small_queue_charge(request->rndv->ch->queue, skb);
 	omx_packet_xmit(board, skb);
 	return frames;
 }
 
-/* At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages. */
+/*
+ * At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages; -EBUSY: the
+ * device has enough to send.
+ */
 static int respond_with_frames(struct omx_board *board, struct omx_request *request)
 {
 	while (request->wanted) {
-		int sent = respond_with_some(board, request);
+		int sent;
 
+		if (!omx_small_queue_admits(request->rndv->ch->queue) && request->credit <= 0)
+			return -EBUSY;
+		sent = respond_with_some(board, request);
 		if (sent < 0)
 			return sent;
 		for (; sent; sent--)
@@ -161,45 +171,66 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
-	const struct omx_board *board = ch->ep->board;
+	struct omx_board *board = ch->ep->board;
 
 	request->rndv = rndv;
 	request->header.start = ch->template;
 	request->header.start.head.type = OMX_WIRE_PULL_RESPONSE;
 	request->header.body.pull = body->pull;
 	request->header.body.reserved = 0;
+	request->credit = 0;
+	request->sent = 0;
 	omx_cursor_init(&request->cursor, rndv->region, OMX_REGION_READ);
 	request->offset = be64_to_cpu(body->offset);
 	request->length = be32_to_cpu(body->length);
 	request->wanted = omx_request_state(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_board_has(board, NETIF_F_SG);
-	request->frames_max = omx_gso_frames(board, request->frame_length);
+	request->frames_max = omx_gso_frames(board, rndv->ch->mac, request->frame_length);
 }
 
-static void respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb)
+static u32 respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb, s32 credit)
 {
-	struct omx_board *board = rndv->ch->ep->board;
+	struct omx_endpoint *ep = rndv->ch->ep;
 	struct omx_request request;
 	int error;
 
 	omx_request_init(&request, rndv, skb);
-	error = respond_with_frames(board, &request);
+	request.credit = credit;
+	error = respond_with_frames(ep->board, &request);
 	omx_cursor_end(&request.cursor);
-	if (error == -EAGAIN) {
-		omx_request_state(skb)->wanted = request.wanted;
+	omx_request_state(skb)->wanted = request.wanted;
+	switch (error) {
+	case -EAGAIN:
 		omx_rndv_defer(rndv, skb);
-		return;
+		break;
+	case -EBUSY:
+		omx_small_queue_defer(ep->board_user, skb);
+		break;
+	default:
+		omx_count(ep->board, DROP_NO_MEMORY);	/* the puller requests them again */
+		fallthrough;
+	case 0:
+		consume_skb(skb);
 	}
-	if (error)
-		omx_count(board, DROP_NO_MEMORY);	/* the puller requests them again */
-	consume_skb(skb);
+	return request.sent;
 }
 
-void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
+u32 omx_respond(struct omx_rndv *rndv, struct sk_buff *skb, s32 credit)
 {
-	if (likely(rndv->region->mode != OMX_DEVICE) || !omx_respond_by_engine(rndv, skb))
-		respond_by_processor(rndv, skb);
+	const struct omx_wire_pull_request *body = omx_packet_body(skb);
+	u32 bytes = be32_to_cpu(body->length);
+
+	if (likely(rndv->region->mode != OMX_DEVICE))
+		return respond_by_processor(rndv, skb, credit);
+	/* An engine fills all frames of a request, or none. */
+	if (!omx_small_queue_admits(rndv->ch->queue) && credit <= 0) {
+		omx_small_queue_defer(rndv->ch->ep->board_user, skb);
+		return 0;
+	}
+	if (omx_respond_by_engine(rndv, skb))
+		return bytes;
+	return respond_by_processor(rndv, skb, credit);
 }
 
 /*
@@ -210,7 +241,7 @@ void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb)
 static bool request_fits_path(struct omx_channel *ch, u32 length)
 {
 	return length <= omx_channel_mtu(ch) ||
-	       length <= omx_peer_mtu(ch->ep->board, ch->mac, OMX_MTU_MAX);
+	       omx_peer_accepts(ch->ep->board, ch->mac, length);
 }
 
 /* OMX_STATUS_OK, the status to refuse the request with, or OMX_STATUSES: drop it. */
@@ -233,22 +264,16 @@ static u8 request_status(struct omx_board *board, const struct omx_rndv *rndv,
 	return OMX_STATUS_OK;
 }
 
-void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
-			  struct sk_buff *skb)
+/* The request of a peer, which has been received just now or had to wait. */
+static u32 request_serve(struct omx_channel *ch, struct sk_buff *skb, s32 credit)
 {
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
-	struct omx_channel *ch = omx_channel_of(ep, skb);
+	struct omx_board *board = ch->ep->board;
 	u8 status = OMX_STATUS_BAD_REGION;
 	struct omx_rndv *rndv;
+	u32 sent = 0;
 
-	if (!ch) {
-		omx_count(board, DROP_NO_CHANNEL);
-		consume_skb(skb);
-		return;
-	}
-	WRITE_ONCE(ch->heard, jiffies);
-	trace_omx_pull_request_received(ch, body);
-	rndv = omx_rndv_get(ep, be32_to_cpu(body->message), ch);
+	rndv = omx_rndv_get(ch->ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
 		status = request_status(board, rndv, skb);
 	} else {
@@ -257,11 +282,7 @@ void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		omx_count(board, DROP_PULL_REGION);
 	}
 	if (status == OMX_STATUS_OK) {
-		*omx_request_state(skb) = (struct omx_request_state){
-			.wanted = be32_to_cpu(body->wanted),
-			.received = omx_measure_now(),
-		};
-		omx_respond(rndv, skb);
+		sent = omx_respond(rndv, skb, credit);
 	} else {
 		if (status < OMX_STATUSES)
 			omx_respond_nack(ch, body->pull, status);
@@ -269,4 +290,41 @@ void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	}
 	if (!IS_ERR(rndv))
 		omx_rndv_put(rndv);
+	return sent;
+}
+
+void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
+			  struct sk_buff *skb)
+{
+	const struct omx_wire_pull_request *body = omx_packet_body(skb);
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+
+	if (!ch) {
+		omx_count(board, DROP_NO_CHANNEL);
+		consume_skb(skb);
+		return;
+	}
+	WRITE_ONCE(ch->heard, jiffies);
+	trace_omx_pull_request_received(ch, body);
+	*omx_request_state(skb) = (struct omx_request_state){
+		.wanted = be32_to_cpu(body->wanted),
+		.received = omx_measure_now(),
+	};
+	request_serve(ch, skb, 0);
+}
+
+u32 omx_pull_request_turn(struct omx_board *board, struct sk_buff *skb, s32 credit)
+{
+	const struct omx_wire_head *head = omx_packet_head(skb);
+	struct omx_endpoint *ep = omx_endpoint_find(board, be16_to_cpu(head->dst_endpoint));
+	struct omx_channel *ch = NULL;
+
+	if (ep && ep->session == be32_to_cpu(head->dst_session))
+		ch = omx_channel_find(ep, omx_mac_read(eth_hdr(skb)->h_source),
+				      be16_to_cpu(head->src_endpoint),
+				      be32_to_cpu(head->src_session));
+	if (ch)
+		return request_serve(ch, skb, credit);
+	consume_skb(skb);	/* either has ended meanwhile */
+	return 0;
 }

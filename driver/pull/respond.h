@@ -18,6 +18,7 @@
 #include "net/frame.h"
 #include "omx_wire.h"
 
+struct omx_board;
 struct omx_channel;
 struct omx_rndv;
 
@@ -30,6 +31,8 @@ struct omx_request {
 	u32 wanted;			/* bit i: frame i has not been sent */
 	u32 frame_length;
 	struct omx_packet_response header;
+	s32 credit;			/* bytes that may be sent although the device is busy */
+	u32 sent;			/* bytes */
 	bool scatter;			/* the device sends page fragments as they are */
 	u32 frames_max;			/* in one skb */
 };
@@ -50,8 +53,14 @@ static inline struct omx_request_state *omx_request_state(struct sk_buff *skb)
 /* ---- respond.c ---- */
 /* A request that has been checked; its cursor is the caller's to end. */
 void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb);
-/* A request that has been checked.  Consumes skb.  RCU read lock held. */
-void omx_respond(struct omx_rndv *rndv, struct sk_buff *skb);
+/*
+ * A request that has been checked.  If the queue of the device is full, no more than
+ * `credit` bytes and one frame are sent, and the rest waits.  Returns how many were sent.
+ * Consumes skb.  RCU read lock held.
+ */
+u32 omx_respond(struct omx_rndv *rndv, struct sk_buff *skb, s32 credit);
+/* The turn of a request that waits for the device's queue.  The same. */
+u32 omx_pull_request_turn(struct omx_board *board, struct sk_buff *skb, s32 credit);
 /* Tells the puller that its message has failed. */
 void omx_respond_nack(struct omx_channel *ch, __be32 pull, u8 status);
 /* Tells the puller to be patient.  False: it will request again, too early. */

@@ -153,7 +153,7 @@ static void rndv_resume_request(struct omx_rndv *rndv, struct sk_buff *skb, int 
 
 	if (!READ_ONCE(rndv->ended)) {
 		if (!error && respond) {
-			omx_respond(rndv, skb);
+			omx_respond(rndv, skb, 0);
 			return;
 		}
 		if (error)

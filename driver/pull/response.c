@@ -44,17 +44,6 @@ static struct omx_pull *response_find_pull(struct omx_endpoint *ep,
 	return pull;
 }
 
-static void channel_sample_pull_rtt(struct omx_channel *ch, u32 rtt)
-{
-	u32 smooth = READ_ONCE(ch->pull_rtt);
-	u32 shortest = READ_ONCE(ch->pull_rtt_min);
-
-	/* Channels have several pulls, but a lost update is only a lost sample. */
-	WRITE_ONCE(ch->pull_rtt, smooth ? smooth + ((s32)(rtt - smooth)) / 8 : rtt);
-	if (!shortest || rtt < shortest)
-		WRITE_ONCE(ch->pull_rtt_min, rtt);
-}
-
 static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 {
 	u32 yielded = 0;
@@ -79,6 +68,7 @@ static noinline void pull_request_gap(struct omx_pull *pull, u64 block, struct s
 				 pull_gap_patience(pull), &request))
 		return;
 	omx_count(pull->ep->board, PULL_GAP);
+	omx_pull_note_loss(pull);
 	omx_pull_request_again(pull, &request, out);
 }
 
@@ -90,17 +80,15 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	bool timer_is_late = pull->backoff || omx_pull_window_is_held(&pull->window, block);
 
 	if (omx_pull_window_samples(&pull->window, block))
-		channel_sample_pull_rtt(pull->ch, omx_pull_window_rtt(&pull->window, block,
-								      omx_pull_now_us()));
+		omx_pull_sample_rtt(pull, block, omx_pull_now_us());
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	pull_return_arrived(pull, frames);
+	if (omx_pull_window_is_timed(&pull->window, block))
+		omx_pull_sample_rate(pull, block, omx_pull_now_us());
 	pull->progress = jiffies;
 	pull->backoff = 0;
-	if (pull->window.measured_frames >= OMX_BLOCK_FRAMES)
-		omx_pull_window_adapt(&pull->window, omx_pull_now_us(),
-				      READ_ONCE(pull->ch->pull_rtt_min));
 	if (omx_pull_window_wants(&pull->window))
 		omx_pull_request_more(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose turn it is among the pulls of a board.  A board has a bounded number of
- * bytes on their way to it, over all its pulls, so that senders cannot overrun
- * a switch port together (incast).  A pull that finds no room queues behind the
- * others.  Called when a pull requests frames (pull->lock held), and when frames
- * have arrived or a pull has ended: in softirq, and in process context with BH on
- * or off.
+ * Whose turn it is among the pulls of a board.  A board has a limited number of
+ * bytes on their way to it, over all its pulls (incoming/incoming.h), so that senders
+ * cannot overrun a switch port together (incast).  A pull that finds no room queues
+ * behind the others of its user, and users have turns (net/user_turns.h): they have equal
+ * shares, however many pulls they have.  Called when a pull requests frames (pull->lock
+ * held), and when frames have arrived or a pull has ended: in softirq, and in process
+ * context with BH on or off.
  */
 #include <linux/skbuff.h>
 
@@ -14,126 +15,176 @@
 #include "net/board.h"
 #include "pull/private.h"
 
-/*
- * Bytes on their way to one board, over all its pulls: a millisecond of
- * 10 Gb/s, four blocks of jumbo frames.
- */
-#define BOARD_BYTES_MAX		(1200 * 1024)
+#define CROWD		8	/* pulls that wait */
+#define CROWD_FRAMES	8	/* frames that each requests then */
 
 void omx_pull_schedule_yield(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
-	omx_pull_schedule_return(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
 	pull->yielded = pull->window.outstanding;
 }
 
-/* A pull that has waited for so long (jiffies) goes before all others. */
-#define WAIT_MAX		(HZ / 100 ?: 1)
-
-/* One block may always be on its way, however large its frames are. */
-static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes)
+/* If no more than `most` is outstanding. */
+static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 {
-	int limit = max_t(int, bytes, BOARD_BYTES_MAX);
 	int outstanding = atomic_read(&pulls->outstanding);
 
 	do {
-		if (outstanding + bytes > limit)
+		if (outstanding > most)
 			return false;
 	} while (!atomic_try_cmpxchg(&pulls->outstanding, &outstanding, outstanding + bytes));
+	atomic_add(bytes, &pulls->requested);
 	return true;
 }
 
-/* From here on the pulls that wait have their turn, one after the other. */
-static bool schedule_is_low(const struct omx_pull_scheduler *pulls)
+/*
+ * A block from each of a few senders leaves the board idle when these are busy with other
+ * receivers.  With many pulls, parts of blocks come from more senders at a time.
+ */
+static u32 schedule_part(const struct omx_pull_scheduler *pulls)
 {
-	return atomic_read(&pulls->outstanding) <= BOARD_BYTES_MAX / 2;
+	return READ_ONCE(pulls->waiting) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
+}
+
+u32 omx_pull_schedule_part(const struct omx_pull *pull)
+{
+	return schedule_part(&pull->ep->board->pulls);
 }
 
 /*
- * Pulls that run request more before the board is low, so they could go on for
- * ever without a pull that waits.  Both are hints: a tick does not matter.
+ * From here on the pulls that wait have their turn, one after the other, however large
+ * their frames are.
  */
-static bool schedule_is_overdue(const struct omx_pull_scheduler *pulls)
+static int schedule_low(const struct omx_board *board)
 {
-	return !list_empty_careful(&pulls->waiting) &&
-	       time_after(jiffies, READ_ONCE(pulls->waiting_since) + WAIT_MAX);
+	return omx_estimate_low(&board->incoming.estimate, schedule_part(&board->pulls));
+}
+
+/* One block may always be on its way, however large its frames are. */
+static int schedule_most(const struct omx_pull *pull, u32 bytes)
+{
+	const struct omx_board *board = pull->ep->board;
+	u32 limit = omx_incoming_pull_limit(&board->incoming);
+
+	if (pull->has_turn)
+		return schedule_low(board);
+	return limit > bytes ? limit - bytes : 0;
 }
 
 /* ---- the queue ---- */
 
-static struct omx_pull *schedule_first(struct omx_pull_scheduler *pulls)
+static void schedule_count(struct omx_pull_scheduler *pulls, int change)
 {
-	struct omx_pull *pull;
-
 	lockdep_assert_held(&pulls->lock);
-	pull = list_first_entry_or_null(&pulls->waiting, struct omx_pull, in_schedule);
-	if (pull)
-		WRITE_ONCE(pulls->waiting_since, pull->queued);
-	return pull;
+	WRITE_ONCE(pulls->waiting, pulls->waiting + change);
 }
 
-static void schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
+/* True: no other pull waits. */
+static bool schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
 {
+	struct omx_board_user *user = pull->ep->board_user;
+	bool is_first;
+
 	spin_lock_bh(&pulls->lock);
+	is_first = pulls->waiting == !list_empty(&pull->in_schedule);
 	if (list_empty(&pull->in_schedule)) {
-		pull->queued = jiffies;
-		list_add_tail(&pull->in_schedule, &pulls->waiting);
-		schedule_first(pulls);
+		list_add_tail(&pull->in_schedule, &user->pulls);
+		omx_user_turn_begin(&pulls->turns, &user->pull_turn);
+		schedule_count(pulls, 1);
 	}
 	spin_unlock_bh(&pulls->lock);
+	return is_first;
+}
+
+static void schedule_remove(struct omx_pull_scheduler *pulls, struct omx_pull *pull)
+{
+	lockdep_assert_held(&pulls->lock);
+	if (list_empty(&pull->in_schedule))
+		return;
+	list_del_init(&pull->in_schedule);
+	schedule_count(pulls, -1);
 }
 
 void omx_pull_schedule_dequeue(struct omx_pull *pull)
 {
+	struct omx_board_user *user = pull->ep->board_user;
 	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
 
 	spin_lock_bh(&pulls->lock);
-	list_del_init(&pull->in_schedule);
-	schedule_first(pulls);
+	schedule_remove(pulls, pull);
+	if (list_empty(&user->pulls))
+		omx_user_turn_end(&user->pull_turn);
 	spin_unlock_bh(&pulls->lock);
 }
 
+/* Users have turns, and so have the pulls of a user. */
 static struct omx_pull *schedule_pop(struct omx_pull_scheduler *pulls)
 {
-	struct omx_pull *pull;
+	struct omx_pull *pull = NULL;
+	struct omx_user_turn *turn;
 
 	spin_lock_bh(&pulls->lock);
-	pull = schedule_first(pulls);
-	if (pull) {
-		list_del_init(&pull->in_schedule);
-		schedule_first(pulls);
+	while (!pull && (turn = omx_user_turns_next(&pulls->turns))) {
+		struct omx_board_user *user = container_of(turn, struct omx_board_user, pull_turn);
+
+		pull = list_first_entry_or_null(&user->pulls, struct omx_pull, in_schedule);
+		if (pull)
+			schedule_remove(pulls, pull);
+		else
+			omx_user_turn_end(turn);	/* another processor has its last pull */
 	}
 	spin_unlock_bh(&pulls->lock);
 	return pull;
+}
+
+/* After its turn, in which it has requested so many bytes. */
+static void schedule_take_turn(struct omx_pull_scheduler *pulls, struct omx_board_user *user,
+			       u32 bytes)
+{
+	spin_lock_bh(&pulls->lock);
+	omx_user_turn_take(&pulls->turns, &user->pull_turn, bytes);
+	if (list_empty(&user->pulls))
+		omx_user_turn_end(&user->pull_turn);
+	spin_unlock_bh(&pulls->lock);
 }
 
 /* ---- turns ---- */
 
 /*
+ * A pull that runs may go on only if none waits; otherwise a few could keep the board
+ * to themselves, each with the bytes that it has just received.
+ *
  * Nothing but a return of bytes gives a waiting pull its turn.  The last bytes may
- * return between the first attempt and the queuing, so there is a second one.
+ * return between the first attempt and the queuing, so the first pull in the queue
+ * makes a second one.  One behind it need not: either the first one succeeds and
+ * its bytes will return, or more than the low mark is still on its way.
  */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 {
-	struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
+	struct omx_board *board = pull->ep->board;
 	u32 bytes = frames * pull->window.frame_length;
+	bool is_first;
 
 	lockdep_assert_held(&pull->lock);
-	if ((pull->has_turn || !schedule_is_overdue(pulls)) && schedule_take(pulls, bytes)) {
+	if (!pull->has_turn && !list_empty_careful(&pull->in_schedule))
+		return false;		/* it waits already */
+	if ((pull->has_turn || !READ_ONCE(board->pulls.waiting)) &&
+	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
 		return true;
 	}
-	schedule_enqueue(pulls, pull);
+	is_first = schedule_enqueue(&board->pulls, pull);
 	/*
 	 * Either this sees the bytes that omx_pull_schedule_return() returned, or the
 	 * omx_pull_schedule_next() behind it sees the pull in the queue.
 	 */
 	smp_mb();
-	if (schedule_is_low(pulls) && schedule_take(pulls, bytes)) {
+	if (is_first && schedule_take(&board->pulls, bytes, schedule_low(board))) {
 		omx_pull_schedule_dequeue(pull);
 		return true;
 	}
-	omx_count(pull->ep->board, PULL_WAITED);
+	omx_count(board, PULL_WAITED);
 	return false;
 }
 
@@ -146,6 +197,7 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 {
 	struct sk_buff_head out;
 	struct omx_pull *pull;
+	u32 before, bytes = 0;
 	bool more;
 
 	rcu_read_lock();	/* it may end meanwhile */
@@ -155,21 +207,27 @@ static bool schedule_one(struct omx_pull_scheduler *pulls)
 		__skb_queue_head_init(&out);
 		spin_lock_bh(&pull->lock);
 		if (pull->state == OMX_PULL_REQUESTING) {
+			before = pull->window.outstanding;
 			pull->has_turn = true;
 			omx_pull_request_more(pull, omx_pull_now_us(), &out);
 			pull->has_turn = false;
+			bytes = (pull->window.outstanding - before) * pull->window.frame_length;
 			more = !skb_queue_empty(&out) || list_empty(&pull->in_schedule);
 		}
 		spin_unlock_bh(&pull->lock);
 		omx_channel_xmit(pull->ch, &out);
+		schedule_take_turn(pulls, pull->ep->board_user, bytes);
 	}
 	rcu_read_unlock();
 	return more;
 }
 
-void omx_pull_schedule_waiting(struct omx_pull_scheduler *pulls)
+void omx_pull_schedule_waiting(struct omx_board *board)
 {
-	while (!list_empty_careful(&pulls->waiting) && schedule_is_low(pulls) &&
+	struct omx_pull_scheduler *pulls = &board->pulls;
+
+	while (READ_ONCE(pulls->waiting) &&
+	       atomic_read(&pulls->outstanding) <= schedule_low(board) &&
 	       schedule_one(pulls))
 		;
 }

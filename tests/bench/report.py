@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import active
+import congestion
 import fault_steps
 import iommu
 import memory
@@ -56,7 +57,7 @@ RENAMED = {"pull frame asked for again": "pull frame requested again"}
 def parse_raw(lines):
     """One dictionary of everything, as --json keeps it."""
     run = {"results": [], "frames": [], "memory": [], "onesided": [],
-           "active": [], "mpi": [], "iommu": []}
+           "active": [], "mpi": [], "iommu": [], "congestion": []}
     place = counters = None
     for line in lines:
         entry = json.loads(line)
@@ -64,7 +65,7 @@ def parse_raw(lines):
             run["guest"] = entry["guest"]
         elif "begin" in entry:
             place, counters = entry["begin"], {}
-        elif "counters" in entry:
+        elif "counters" in entry and "node" in entry:
             add_counters(counters, entry["counters"])
             if entry["node"] == 2:
                 run["frames"].append(count_frames(place, counters))
@@ -456,6 +457,8 @@ def compare(path, run, after):
     worse_ones += mpi.list_changes(earlier.get("mpi", []), run["mpi"], TOLERANCE[after.clock])
     worse_ones += iommu.list_changes(earlier.get("iommu", []), run["iommu"],
                                      TOLERANCE[after.clock])
+    worse_ones += congestion.list_changes(earlier.get("congestion", []), run["congestion"],
+                                          TOLERANCE[after.clock])
     say_noise(before, after)
     return worse_ones
 
@@ -482,6 +485,8 @@ def report(run, arguments):
         mpi.report(run["mpi"], run["guest"]["processors"])
     if run["iommu"]:
         iommu.report(run["iommu"])
+    if run["congestion"]:
+        congestion.report(run["congestion"])
     worse = arguments.against and compare(arguments.against, run, figures)
     print("kept in", keep(run, arguments.json))
     return 1 if worse else 0

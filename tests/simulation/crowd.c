@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Many nodes at once, without troubles but those that they make each other: incast,
- * outcast, all to all, and incast of programs that come and go.  Prints how much of the
- * link was used, how long messages took, what was sent in vain, and what a node keeps.
+ * Many nodes at once: incast, outcast, all to all, incast of programs that come and go,
+ * and incast beside hosts that vanish, a program that does not read, or a host that
+ * keeps to no window (flood.c).  Prints how much of the link was used, how long messages
+ * took, what was sent in vain, and what a node keeps.
  */
 #include <stdio.h>
 
 #include "crowd.h"
+#include "flood.h"
 #include "omx_wire.h"
 #include "program.h"
 
@@ -20,6 +22,7 @@ static struct {
 	u64 count, room;
 	u64 kills;
 	struct sim_event churn;
+	struct sim_event *vanishing;	/* by node */
 } run;
 
 /* ---- what is measured ---- */
@@ -67,11 +70,11 @@ static double percentile(u32 per_mille)
 
 /* ---- who sends to whom ---- */
 
-static void crowd_stream(u32 from, u32 to)
+static void crowd_stream(u32 from, u32 to, u32 slot)
 {
 	const struct sim_crowd *crowd = run.crowd;
-	struct sim_stream *stream = sim_stream_make(sim.node[from].program[0], &sim.node[to], 0,
-						    SIM_FIXED, crowd->messages);
+	struct sim_stream *stream = sim_stream_make(sim.node[from].program[0], &sim.node[to],
+						    slot, SIM_FIXED, crowd->messages);
 
 	stream->length = crowd->length;
 	stream->burst = 16;
@@ -84,7 +87,7 @@ static void crowd_incast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		crowd_stream(i, 0);
+		crowd_stream(i, 0, 0);
 }
 
 static void crowd_outcast(void)
@@ -92,7 +95,7 @@ static void crowd_outcast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		crowd_stream(0, i);
+		crowd_stream(0, i, 0);
 }
 
 static void crowd_all(void)
@@ -101,7 +104,7 @@ static void crowd_all(void)
 
 	for (i = 0; i < sim.node_count; i++)
 		for (k = 1; k <= run.crowd->peers && k < sim.node_count; k++)
-			crowd_stream(i, (i + k) % sim.node_count);
+			crowd_stream(i, (i + k) % sim.node_count, 0);
 }
 
 /* A program is killed, and another one sends as much as was left. */
@@ -109,7 +112,7 @@ static void churn_again(struct sim_program *program)
 {
 	u32 from = program->node->index;
 
-	crowd_stream(from, 0);
+	crowd_stream(from, 0, 0);
 }
 
 static void churn_act(struct sim_event *event)
@@ -135,6 +138,54 @@ static void crowd_churn(void)
 	sim_event_at(&run.churn, 5 * SIM_MS);
 }
 
+/* The power of every other host fails, at some moment of the first 30 ms. */
+static void host_vanishes(struct sim_event *event)
+{
+	struct sim_node *node = event->node;
+
+	node->mute = true;
+	node->deaf = true;
+	sim_program_end(node->program[0], true);
+}
+
+static void crowd_vanish(void)
+{
+	u32 i;
+
+	crowd_incast();
+	run.vanishing = calloc(sim.node_count, sizeof(*run.vanishing));
+	for (i = 2; i < sim.node_count; i += 2) {
+		run.vanishing[i] = (struct sim_event){
+			.run = host_vanishes, .node = &sim.node[i],
+		};
+		sim_event_at(&run.vanishing[i], sim_now + sim_below(30 * SIM_MS));
+	}
+}
+
+/* Every other node sends to a program that does not look at its ring. */
+static void crowd_unread(void)
+{
+	struct sim_program *program = sim_program_start(&sim.node[0], 1);
+	u32 i;
+
+	sim_run(sim_now + 2 * SIM_MS, NULL);
+	program->awake_at = U64_MAX;
+	for (i = 1; i < sim.node_count; i++)
+		crowd_stream(i, 0, i % 2);
+}
+
+/* The frames of one host need half of the link, whatever windows it is told. */
+static void crowd_flood(void)
+{
+	u32 i;
+
+	for (i = 2; i < sim.node_count; i++)
+		crowd_stream(i, 0, 0);
+	sim_node_detach(&sim.node[1]);
+	sim_program_end(sim.node[1].program[0], true);
+	sim_flood_start(&sim.node[1], sim.node[0].program[0]);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -144,6 +195,9 @@ static const struct {
 	{ "outcast", crowd_outcast, 1 },
 	{ "all-to-all", crowd_all, 0 },
 	{ "churn", crowd_churn, 1 },
+	{ "vanish", crowd_vanish, 1 },
+	{ "unread", crowd_unread, 1 },
+	{ "flood", crowd_flood, 1 },
 };
 
 /* ---- the run ---- */
@@ -179,12 +233,37 @@ static void crowd_make_nodes(void)
 static bool crowd_is_done(void)
 {
 	static u64 looked_at;
+	u32 i;
 
 	/* Looking at all streams after each event would take longer than all else. */
 	if (sim_now - looked_at < SIM_MS / 2 && sim_now >= looked_at)
 		return false;
 	looked_at = sim_now;
-	return sim_ledger_is_done();
+	for (i = 0; i < sim.stream_count; i++)
+		if (!sim.stream[i]->to_slot && !sim_stream_is_done(sim.stream[i]))
+			return false;
+	return true;
+}
+
+static void crowd_require(const char *what, double is, bool ok)
+{
+	if (!ok)
+		SIM_FAIL("%s: %.1f", what, is);
+}
+
+/* In percent and KiB. */
+static void crowd_check(double link, double again, double kib)
+{
+	const struct sim_crowd *crowd = run.crowd;
+	double ratio = percentile(500) ? percentile(1000) / percentile(500) : 0;
+
+	crowd_require("too little of the link is used", link, link >= crowd->least_link);
+	crowd_require("too much is sent again", again,
+		      !crowd->most_again || again <= crowd->most_again);
+	crowd_require("the slowest message takes too many times the median", ratio,
+		      !crowd->most_ratio || ratio <= crowd->most_ratio);
+	crowd_require("a node has allocated too many KiB", kib,
+		      !crowd->most_kib || kib <= crowd->most_kib);
 }
 
 static void crowd_report(int kind)
@@ -194,14 +273,14 @@ static void crowd_report(int kind)
 		OMX_COUNTER_TX_PULL_RESPONSE, OMX_COUNTER_RETRANSMIT_TIMEOUT,
 		OMX_COUNTER_RETRANSMIT_SACK, OMX_COUNTER_PULL_FRAMES_AGAIN,
 	};
-	u64 sum[ARRAY_SIZE(sent)], again, all, channels = 0, peak = 0, total = 0;
-	double seconds = (run.last - run.first) / 1e9, share;
+	u64 sum[ARRAY_SIZE(sent)], all, channels = 0, peak = 0, total = 0;
+	double seconds = (run.last - run.first) / 1e9, link, again;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(sent); i++)
 		sum[i] = sim_counter(sent[i]);
 	all = sum[0] + sum[1] + sum[2] + sum[3];
-	again = sum[4] + sum[5] + sum[6];
+	again = all ? 100.0 * (sum[4] + sum[5] + sum[6]) / all : 0;
 	for (i = 0; i < sim.node_count; i++) {
 		struct sim_program *program = sim.node[i].program[0];
 
@@ -209,16 +288,31 @@ static void crowd_report(int kind)
 		peak = max(peak, (u64)sim.node[i].peak);
 		total += sim.node[i].peak;
 	}
-	share = run.wire_bytes * 8 / seconds / (run.crowd->mbits * 1e6) /
+	link = 100.0 * run.wire_bytes * 8 / seconds / (run.crowd->mbits * 1e6) /
 		(kinds[kind].busy ?: sim.node_count);
 	qsort(run.times, run.count, sizeof(*run.times), compare);
 	printf("%-10s %5u %8u %7.1f %7.1f %9.0f %9.0f %9.0f %7.2f %8.1f %9.1f %9.1f\n",
-	       kinds[kind].name, sim.node_count, run.crowd->length, 100 * share,
+	       kinds[kind].name, sim.node_count, run.crowd->length, link,
 	       run.bytes * 8 / seconds / 1e6, percentile(500), percentile(990),
-	       percentile(1000), all ? 100.0 * again / all : 0,
+	       percentile(1000), again,
 	       channels / (double)sim.node_count, total / 1024.0 / sim.node_count,
 	       peak / 1024.0);
 	fflush(stdout);
+	crowd_check(link, again, peak / 1024.0);
+}
+
+static void crowd_end(void)
+{
+	u32 i;
+
+	sim.fail_atomic = sim.fail_kernel = 0;
+	sim_event_cancel(&run.churn);
+	for (i = 0; run.vanishing && i < sim.node_count; i++)
+		sim_event_cancel(&run.vanishing[i]);
+	free(run.vanishing);
+	run.vanishing = NULL;
+	sim_flood_stop();
+	sim_end();
 }
 
 void sim_crowd_print_head(void)
@@ -247,12 +341,13 @@ bool sim_crowd_run(const char *name, const struct sim_crowd *crowd)
 	crowd_make_nodes();
 	sim_run(2 * SIM_MS, NULL);
 	sim_on_delivered = crowd_delivered;
+	sim.troubles.loss = crowd->loss;
+	sim.fail_atomic = sim.fail_kernel = crowd->no_memory;
 	kinds[kind].make();
 	if (!sim_run(sim_now + PATIENCE, crowd_is_done))
 		sim_ledger_fail("the run does not end");
 	crowd_report(kind);
 	sim_on_delivered = NULL;
-	sim_event_cancel(&run.churn);
-	sim_end();
+	crowd_end();
 	return true;
 }

@@ -36,7 +36,8 @@ static const char help[] =
 	"  --failures N        gives up after so many seeds have failed (default 10)\n"
 	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n"
 	"Many nodes at once, without other troubles; prints a table:\n"
-	"  --crowd KIND        incast, outcast, all-to-all, churn; or all of them: every\n"
+	"  --crowd KIND        incast, outcast, all-to-all, churn; or these four: every;\n"
+	"                      vanish, unread, flood: incast beside something that is wrong\n"
 	"  --nodes N           (default 1000)\n"
 	"  --length BYTES      of a message (default 4096)\n"
 	"  --messages N        of each stream (default 100)\n"
@@ -44,7 +45,14 @@ static const char help[] =
 	"  --mbits N           rate of the links (default 1000)\n"
 	"  --delay N           us from node to node (default 10)\n"
 	"  --queue N           frames that may wait for a node (default 100)\n"
-	"  --mtu N             (default 1500)\n";
+	"  --mtu N             (default 1500)\n"
+	"  --loss N            of a million frames\n"
+	"  --no-memory N       of a million allocations fail\n"
+	"The run fails if its figures are worse:\n"
+	"  --least-link N      percent of the link carries messages\n"
+	"  --most-again N      percent of the frames are sent again\n"
+	"  --most-ratio N      the slowest message takes so many times the median\n"
+	"  --most-kib N        memory of a node\n";
 
 static struct sim_crowd crowd = {
 	.seed = 1, .nodes = 1000, .peers = 16, .length = 4096, .messages = 100, .mbits = 1000,
@@ -209,6 +217,12 @@ int main(int argc, char **argv)
 		{ "delay", required_argument, NULL, OF_CROWD(delay_us) },
 		{ "queue", required_argument, NULL, OF_CROWD(queue) },
 		{ "mtu", required_argument, NULL, OF_CROWD(mtu) },
+		{ "loss", required_argument, NULL, OF_CROWD(loss) },
+		{ "no-memory", required_argument, NULL, OF_CROWD(no_memory) },
+		{ "least-link", required_argument, NULL, OF_CROWD(least_link) },
+		{ "most-again", required_argument, NULL, OF_CROWD(most_again) },
+		{ "most-ratio", required_argument, NULL, OF_CROWD(most_ratio) },
+		{ "most-kib", required_argument, NULL, OF_CROWD(most_kib) },
 		{ NULL, 0, NULL, 0 },
 	};
 	u64 first = 1, last = 1000, failures = 10;

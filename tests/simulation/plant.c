@@ -56,11 +56,13 @@ WRAP(int, omx_tx_acked, struct omx_tx_state *tx, u16 flow, u32 ack, u16 window, 
 	return __real_omx_tx_acked(tx, flow, ack, window, opened);
 }
 
-/* After a timeout nothing is sent again. */
-WRAP(void, omx_tx_timeout, struct omx_tx_state *tx)
+/* A channel to which nothing comes any more does not probe. */
+WRAP(u32, omx_probing_due, const struct omx_probing *probing, const struct omx_rtt *rtt,
+     u32 now)
 {
-	if (planted != SIM_PLANT_TIMER)
-		__real_omx_tx_timeout(tx);
+	if (planted == SIM_PLANT_TIMER)
+		return OMX_PROBE_MAX_US;
+	return __real_omx_probing_due(probing, rtt, now);
 }
 
 /* A pull does not request again what is late. */

@@ -13,6 +13,7 @@
  *   ledger.c     what was sent and what has arrived
  *   scenario.c   a random network and its troubles
  *   crowd.c      many nodes at once, a thousand for instance
+ *   flood.c      a host among them that keeps to no window
  *   plant.c      bugs that are planted, to show that they are found
  *   main.c       seeds and options
  *   absent/      in place of the parts of the driver that are not here

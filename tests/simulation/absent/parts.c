@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * In place of the parts of the driver that are not simulated: one-sided accesses,
- * control groups, segmentation, copies within a host.  Nobody uses them here; what a
+ * control groups, segmentation, copies within a host, the limit for the queue of the
+ * device.  Nobody uses them here; what a
  * channel calls of them finds nothing.
  */
 #include "sim.h"
@@ -10,6 +11,7 @@
 #include "endpoint/group.h"
 #include "endpoint/wakeup.h"
 #include "net/pull_gso.h"
+#include "net/small_queue.h"
 #include "net/tx_page_pool.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
@@ -190,7 +192,7 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	return __alloc_skb(size, GFP_ATOMIC, 0, NUMA_NO_NODE);
 }
 
-u32 omx_gso_frames(const struct omx_board *board, u32 frame_length)
+u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 {
 	return 1;
 }
@@ -236,4 +238,48 @@ void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completio
 	if (omx_ring_post(&ep->ring, completion))
 		omx_count(ep->board, RING_BACKLOG);
 	sim_program_notify(ep);
+}
+
+/* ---- the queue of the device, which is never full ---- */
+
+/* Each endpoint is another user's. */
+int omx_small_queue_join(struct omx_board *board, struct omx_endpoint *ep)
+{
+	static struct omx_small_queue queue;
+
+	ep->board_user = kzalloc(sizeof(*ep->board_user), GFP_KERNEL);
+	if (!ep->board_user)
+		return -ENOMEM;
+	ep->board_user->queue = &queue;
+	omx_user_turn_init(&ep->board_user->pull_turn);
+	INIT_LIST_HEAD(&ep->board_user->pulls);
+	return 0;
+}
+
+void omx_small_queue_stop(struct omx_endpoint *ep)
+{
+}
+
+void omx_small_queue_leave(struct omx_endpoint *ep)
+{
+	omx_user_turn_end(&ep->board_user->pull_turn);
+	kfree(ep->board_user);
+}
+
+void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
+{
+}
+
+void omx_small_queue_forget(struct omx_channel *ch)
+{
+}
+
+bool omx_small_queue_asks(struct omx_channel *ch)
+{
+	SIM_FAIL("a queue that is full");
+}
+
+void omx_small_queue_defer(struct omx_board_user *user, struct sk_buff *skb)
+{
+	SIM_FAIL("a queue that is full");
 }

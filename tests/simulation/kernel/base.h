@@ -153,6 +153,11 @@ static inline u32 int_sqrt(u64 x)
 #define htons		__cpu_to_be16
 #define ntohs		__be16_to_cpu
 
+#define get_unaligned(p) ({				\
+	__typeof__(*(p) + 0) value_;			\
+	memcpy(&value_, p, sizeof(*(p)));		\
+	value_; })
+
 static inline u16 get_unaligned_be16(const void *p)
 {
 	const u8 *b = p;

@@ -255,6 +255,15 @@ static inline u32 jhash_3words(u32 a, u32 b, u32 c, u32 seed)
 	return jhash_2words(jhash_2words(a, b, seed), c, seed);
 }
 
+static inline u32 jhash(const void *key, u32 length, u32 seed)
+{
+	const u8 *byte = key;
+
+	while (length--)
+		seed = jhash_1word(*byte++, seed);
+	return seed;
+}
+
 static inline u32 hash_32(u32 value, unsigned int bits)
 {
 	return value * 0x61c88647u >> (32 - bits);
@@ -292,6 +301,13 @@ void *xa_erase(struct xarray *xa, unsigned long index);
 void *xa_load(struct xarray *xa, unsigned long index);
 void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max, unsigned int mark);
 void xa_destroy(struct xarray *xa);
+static inline void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long max,
+				  unsigned int mark)
+{
+	++*index;
+	return xa_find(xa, index, max, mark);
+}
+
 #define xa_for_each(xa, index, entry)						\
 	for (index = 0, entry = xa_find(xa, &index, ULONG_MAX, XA_PRESENT);	\
 	     entry; index++, entry = xa_find(xa, &index, ULONG_MAX, XA_PRESENT))

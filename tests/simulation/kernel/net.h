@@ -3,6 +3,8 @@
 #ifndef SIM_NET_H
 #define SIM_NET_H
 
+#include <linux/in6.h>
+
 #include "skbuff.h"
 
 typedef u64 netdev_features_t;
@@ -17,6 +19,21 @@ typedef struct { char unused; } netdevice_tracker;
 #define net_xmit_eval(e)	((e) == NET_XMIT_CN ? 0 : (e))
 
 enum { PACKET_HOST, PACKET_BROADCAST, PACKET_MULTICAST, PACKET_OTHERHOST, PACKET_OUTGOING };
+
+/* Nodes have no IP: all peers are reached by Ethernet. */
+#define IPV6_MIN_MTU		1280
+
+struct dst_cache { char unused; };
+
+static inline bool ipv6_addr_equal(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static inline bool ipv6_addr_v4mapped(const struct in6_addr *address)
+{
+	return false;
+}
 
 struct net {
 	void *generic;			/* the driver's */

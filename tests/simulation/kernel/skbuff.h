@@ -98,6 +98,11 @@ static inline unsigned int skb_headlen(const struct sk_buff *skb)
 	return skb->len - skb->data_len;
 }
 
+static inline bool skb_is_nonlinear(const struct sk_buff *skb)
+{
+	return skb->data_len;
+}
+
 static inline int skb_tailroom(const struct sk_buff *skb)
 {
 	return skb->head + skb->bytes->size - (skb->data + skb->len);

@@ -77,7 +77,7 @@ static struct event heap_pop(struct wire *wire)
 
 struct block {
 	u32 asked, arrived;	/* bits */
-	u64 requested_at;
+	u64 begun_at, requested_at;
 	bool again;
 };
 
@@ -91,7 +91,7 @@ struct pull {
 	struct block *block;
 	u64 next_block;		/* never asked for yet */
 	u64 outstanding, left;
-	u32 rtt, rtt_min;
+	u32 rtt;
 	u32 backoff;
 	u64 heard;		/* silence counts from here */
 	u64 timer;		/* when it runs */
@@ -151,6 +151,9 @@ static void check(const struct pull *pull)
 	assert_int_equal(window->next_block, pull->next_block);
 	assert_in_range(window->limit, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
 	assert_true(window->next_block - window->first_block <= OMX_PULL_BLOCKS);
+	assert_int_equal(omx_pull_window_is_in_block(window), pull->next_block &&
+			 pull->block[pull->next_block - 1].asked !=
+			 all_of(pull, pull->next_block - 1));
 	assert_true(window->first_block == window->next_block ||
 		    !is_complete(pull, window->first_block));
 	assert_true(!window->first_block ||
@@ -221,29 +224,41 @@ static void ask(struct pull *pull)
 	struct omx_pull_request request;
 
 	while (omx_pull_window_wants(&pull->window)) {
-		u64 block = pull->next_block++;
+		bool is_rest = omx_pull_window_is_in_block(&pull->window);
+		u64 block = is_rest ? pull->next_block - 1 : pull->next_block++;
+		struct block *b = &pull->block[block];
+		u32 rest = all_of(pull, block) & ~b->asked, frames;
 
 		assert_true(block < pull->blocks);
-		assert_true(pull->window.next_block - pull->window.first_block <
-			    OMX_PULL_BLOCKS);
-		assert_true(pull->outstanding + 32 <= pull->window.limit);
+		assert_true(is_rest || pull->window.next_block - pull->window.first_block <
+				       OMX_PULL_BLOCKS);
+		assert_true(pull->outstanding + pull->window.part <= pull->window.limit);
 		if (!pull->outstanding)
 			pull->heard = pull->now;
+		frames = omx_pull_window_next_frames(&pull->window);
 		omx_pull_window_request(&pull->window, pull->now, &request);
 		assert_int_equal(block_of(pull, &request), block);
-		assert_int_equal(request.wanted, all_of(pull, block));
-		pull->block[block].asked = request.wanted;
-		pull->block[block].requested_at = pull->now;
-		pull->outstanding += frames_of(pull, block);
+		/* The next frames of the block, in a row. */
+		assert_int_equal(hweight32(request.wanted), frames);
+		assert_int_equal(frames, min_t(u32, hweight32(rest), pull->window.part));
+		assert_int_equal(request.wanted & ~rest, 0);
+		assert_int_equal(__builtin_ctz(request.wanted), __builtin_ctz(rest));
+		if (!is_rest)
+			b->begun_at = pull->now;
+		b->asked |= request.wanted;
+		b->requested_at = pull->now;
+		pull->outstanding += frames;
 		check(pull);
 		answer(pull, &request);
 	}
 	if (was_idle && pull->outstanding)
 		timer_start(pull);
 	/* It only stops at its limit or at the end. */
-	assert_true(pull->next_block == pull->blocks ||
+	assert_true((pull->next_block == pull->blocks &&
+		     pull->block[pull->next_block - 1].asked ==
+		     all_of(pull, pull->next_block - 1)) ||
 		    pull->next_block - pull->window.first_block >= OMX_PULL_BLOCKS ||
-		    pull->outstanding + 32 > pull->window.limit);
+		    pull->outstanding + pull->window.part > pull->window.limit);
 }
 
 static bool model_is_overdue(const struct pull *pull, u64 block, u32 patience)
@@ -296,8 +311,6 @@ static void notice_gap(struct pull *pull, u64 block)
 static void note_rtt(struct pull *pull, u32 rtt)
 {
 	pull->rtt = pull->rtt ? pull->rtt + ((s32)(rtt - pull->rtt)) / 8 : rtt;
-	if (!pull->rtt_min || rtt < pull->rtt_min)
-		pull->rtt_min = rtt;
 }
 
 static void take(struct pull *pull, u64 frame, u64 block)
@@ -310,7 +323,7 @@ static void take(struct pull *pull, u64 frame, u64 block)
 	if (sample) {
 		u32 rtt = omx_pull_window_rtt(&pull->window, block, pull->now);
 
-		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->requested_at));
+		assert_int_equal(rtt, max_t(u32, 1, pull->now - b->begun_at));
 		note_rtt(pull, rtt);
 	}
 	omx_pull_window_received(&pull->window, frame * pull->frame_length, block, 1);
@@ -319,7 +332,10 @@ static void take(struct pull *pull, u64 frame, u64 block)
 	pull->left--;
 	pull->backoff = 0;
 	check(pull);
-	omx_pull_window_adapt(&pull->window, pull->now, pull->rtt_min);
+	if (random_percent(10))
+		omx_pull_window_set_limit(&pull->window, random_below(600));
+	if (random_percent(5))
+		omx_pull_window_set_part(&pull->window, 1 + random_below(32));
 	check(pull);
 	ask(pull);
 	notice_gap(pull, block);
@@ -394,8 +410,9 @@ static void misfit_arrives(struct pull *pull)
 		offset = UINT64_MAX - random_below(100);
 		break;
 	default:
-		if (frame / 32 < pull->next_block)
-			return;		/* it was asked for */
+		if (frame / 32 < pull->next_block &&
+		    pull->block[frame / 32].asked >> frame % 32 & 1)
+			return;
 	}
 	assert_int_equal(omx_pull_window_judge(&pull->window, offset, length, &block),
 			 OMX_PULL_MISFIT);

@@ -221,54 +221,19 @@ static void window__limits_frames_and_blocks(void **state)
 	assert_true(omx_pull_window_wants(&window));
 }
 
-static u32 adapted(u32 frames, u32 elapsed, u32 rtt_min)
+static void limit__has_bounds(void **state)
 {
 	struct omx_pull_window window;
 
-	omx_pull_window_init(&window, 1 << 20, 100);
-	window.measured_at = UINT32_MAX - 50;
-	window.measured_frames = frames;
-	omx_pull_window_adapt(&window, UINT32_MAX - 50 + elapsed, rtt_min);
-	if (window.measured_frames) {
-		assert_int_equal(window.limit, OMX_PULL_FRAMES_MIN);
-		assert_int_equal(window.measured_frames, frames);
-		return 0;
-	}
-	assert_int_equal(window.measured_at, UINT32_MAX - 50 + elapsed);
-	return window.limit;
-}
-
-static void adapt__twice_what_arrives_in_a_round_trip(void **state)
-{
-	u32 i;
-
 	(void)state;
-	assert_int_equal(adapted(31, 100, 100), 0);	/* too few to say */
-	assert_int_equal(adapted(1000, 0, 100), 0);
-	assert_int_equal(adapted(64, 100, 200), 256);
-	assert_int_equal(adapted(32, 100, 100), 64);
-	assert_int_equal(adapted(32, 100, 1), OMX_PULL_FRAMES_MIN);
-	assert_int_equal(adapted(32, 1000000, 100), OMX_PULL_FRAMES_MIN);
-	assert_int_equal(adapted(512, 1, 1000000), OMX_PULL_FRAMES_MAX);
-	assert_int_equal(adapted(UINT32_MAX, 1, UINT32_MAX / 4), OMX_PULL_FRAMES_MAX);
-	random_seed(8);
-	for (i = 0; i < 100000; i++) {
-		u32 frames = 32 + (random_u64() >> 32 >> random_below(32));
-		u32 elapsed = 1 + (random_u64() >> 33 >> random_below(31));
-		u32 rtt_min = random_u64() >> 34 >> random_below(30);
-		unsigned __int128 expected = 2;
-
-		if (frames < 32)
-			continue;
-		expected = expected * frames * rtt_min / elapsed;
-		if (expected > 512)
-			expected = 512;
-		if (expected < 48)
-			expected = 48;
-		if (!rtt_min)
-			expected = 0;	/* not measured yet: left alone */
-		assert_int_equal(adapted(frames, elapsed, rtt_min), (u32)expected);
-	}
+	omx_pull_window_init(&window, 1 << 20, 100);
+	assert_int_equal(window.limit, OMX_PULL_FRAMES_MIN);
+	omx_pull_window_set_limit(&window, 100);
+	assert_int_equal(window.limit, 100);
+	omx_pull_window_set_limit(&window, 0);
+	assert_int_equal(window.limit, OMX_PULL_FRAMES_MIN);
+	omx_pull_window_set_limit(&window, UINT32_MAX);
+	assert_int_equal(window.limit, OMX_PULL_FRAMES_MAX);
 }
 
 static void judge__misfits_and_duplicates(void **state)
@@ -387,7 +352,7 @@ int main(void)
 		cmocka_unit_test(gap__needs_half_of_a_later_block_and_patience),
 		cmocka_unit_test(late__oldest_first_each_once),
 		cmocka_unit_test(due__is_when_the_first_block_is_late),
-		cmocka_unit_test(adapt__twice_what_arrives_in_a_round_trip),
+		cmocka_unit_test(limit__has_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ struct sender {
 	struct omx_tx_state tx;
 	u32 base;
 	u32 next, acked, limit;
+	bool waits;
 	bool sacked[PACKETS_MAX + 1];
 };
 
@@ -73,7 +74,8 @@ static void check_sender(const struct sender *s)
 
 	assert_int_equal(omx_tx_in_flight(&s->tx), in_flight);
 	assert_int_equal(omx_tx_may_send(&s->tx),
-			 !in_flight || (in_flight < 64 && s->next <= s->limit));
+			 in_flight ? in_flight < 64 && s->next <= s->limit :
+				     s->next <= s->limit || !s->waits);
 	assert_int_equal(omx_tx_highest(&s->tx), s->base + highest_sacked(s));
 	for (i = first; i < s->next + 3; i++)
 		if (omx_tx_is_missing(&s->tx, s->base + i) != model_is_missing(s, i))
@@ -97,7 +99,8 @@ static void check_receiver(const struct receiver *r)
 /* Takes an ack in; both must come to the same opinion of it. */
 static void take_ack(struct sender *s, u32 ack, u16 window, u64 sack)
 {
-	u32 limit = ack + (window < 64 ? window : 64);
+	u32 limit = ack + (window == OMX_WINDOW_WAIT ? 0 : window < 64 ? window : 64);
+	u32 admitted = s->limit < s->next - 1 ? s->limit : s->next - 1;
 	bool opened, opens;
 	int newly, i;
 
@@ -109,8 +112,8 @@ static void take_ack(struct sender *s, u32 ack, u16 window, u64 sack)
 		opens = limit > s->limit && s->next - 1 > s->limit;
 		assert_int_equal(newly, ack - s->acked);
 		assert_int_equal(opened, opens);
-		if (limit > s->limit)
-			s->limit = limit;
+		s->limit = limit > admitted ? limit : admitted;
+		s->waits = window == OMX_WINDOW_WAIT;
 		s->acked = ack;
 		/* A receiver that had no room for it acks up to here: ask again. */
 		if (ack < PACKETS_MAX)
@@ -165,7 +168,7 @@ static u32 receive(struct receiver *r, u32 i)
 static void send(struct sender *s)
 {
 	assert_true(omx_tx_may_send(&s->tx));
-	s->tx.next++;
+	omx_tx_sent(&s->tx, 0);
 	s->next++;
 }
 
@@ -183,9 +186,34 @@ static void tx__window_of_64(void **state)
 		check_sender(&s);
 	}
 	assert_false(omx_tx_may_send(&s.tx));
-	take_ack(&s, 1, 65535, 0);
+	take_ack(&s, 1, 1000, 0);
 	send(&s);
 	assert_false(omx_tx_may_send(&s.tx));
+}
+
+static void tx__first_window(void **state)
+{
+	struct omx_tx_state tx;
+	bool opened;
+
+	(void)state;
+	omx_tx_start(&tx, 1);
+	omx_tx_begin_with(&tx, 3);
+	assert_int_equal(omx_tx_room(&tx), 3);
+	while (omx_tx_may_send(&tx)) {
+		assert_int_equal(omx_tx_ends_first_window(&tx), tx.next == 3);
+		omx_tx_sent(&tx, 0);
+	}
+	assert_int_equal(omx_tx_in_flight(&tx), 3);
+	omx_tx_begin_with(&tx, 10);		/* too late */
+	assert_false(omx_tx_may_send(&tx));
+	assert_int_equal(omx_tx_acked(&tx, 1, 1, 64, &opened), 1);
+	assert_int_equal(omx_tx_room(&tx), 62);
+	omx_tx_start(&tx, 2);
+	omx_tx_begin_with(&tx, 0);		/* whatever the peer says, one may leave */
+	assert_int_equal(omx_tx_room(&tx), 1);
+	omx_tx_begin_with(&tx, 255);
+	assert_int_equal(omx_tx_room(&tx), 64);
 }
 
 static void tx__closed_window_is_probed(void **state)
@@ -207,6 +235,61 @@ static void tx__closed_window_is_probed(void **state)
 	for (i = 0; i < 9; i++)
 		send(&s);
 	assert_false(omx_tx_may_send(&s.tx));
+}
+
+/* Packets that have left may arrive; those that have not follow the newest window. */
+static void tx__newest_window_counts(void **state)
+{
+	struct sender s;
+	int i;
+
+	(void)state;
+	sender_start(&s, 1, 0);
+	for (i = 0; i < 10; i++)
+		send(&s);
+	take_ack(&s, 4, 2, 0);
+	assert_false(omx_tx_may_send(&s.tx));	/* 5 ... 10 are in flight */
+	take_ack(&s, 8, 2, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 9, 2, 0);
+	send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 9, 64, 0);
+	for (i = 0; i < 62; i++)
+		send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+}
+
+static void tx__told_to_wait_sends_no_probe(void **state)
+{
+	struct sender s;
+	int i;
+
+	(void)state;
+	sender_start(&s, 1, UINT32_MAX - 3);
+	for (i = 0; i < 4; i++)
+		send(&s);
+	take_ack(&s, 2, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 4, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 4, 1, 0);
+	send(&s);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 5, OMX_WINDOW_WAIT, 0);
+	assert_false(omx_tx_may_send(&s.tx));
+	take_ack(&s, 5, 0, 0);			/* the queue is no more: probe */
+	assert_true(omx_tx_may_send(&s.tx));
+}
+
+static void window__of_a_packet(void **state)
+{
+	(void)state;
+	assert_int_equal(omx_window_of(0, false), 0);
+	assert_int_equal(omx_window_of(0, true), OMX_WINDOW_WAIT);
+	assert_int_equal(omx_window_of(3, true), 3);
+	assert_int_equal(omx_window_of(64, false), 64);
+	assert_int_equal(omx_window_of(0xffff, false), 64);
 }
 
 static void tx__opened_only_when_refused_packets_pass(void **state)
@@ -479,7 +562,8 @@ static void transmit_ack(struct run *run)
 		.flow = run->r.rx.flow,
 		.number = run->r.delivered,
 		.window = run->closed ? random_below(2) * random_below(8) :
-					64 + random_below(2) * random_below(65000),
+			  random_percent(20) ? omx_window_of(0, true) :
+					       1 + random_below(2) * random_below(65000),
 		.sack = run->r.rx.ahead,
 	};
 
@@ -634,30 +718,22 @@ static void rtt__without_a_sample(void **state)
 	assert_int_equal(timeout(&rtt), OMX_RTO_MIN_US);
 }
 
-static void rtt__backoff_doubles_to_the_limit(void **state)
+/* The shortest round trip is that of the last 10 s: a path can become longer. */
+static void rtt__shortest_one(void **state)
 {
-	static const u32 samples[] = { 0, 1, 300, 20000, 40000, 400000, UINT32_MAX };
-	struct omx_rtt rtt;
-	u32 i, backoff;
+	u32 i, now = UINT32_MAX - OMX_RTT_MIN_LIFETIME_US;
+	struct omx_rtt rtt = { 0 };
 
 	(void)state;
-	for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
-		u64 expected;
-
-		memset(&rtt, 0, sizeof(rtt));
-		if (samples[i])
-			omx_rtt_sample(&rtt, samples[i]);
-		expected = timeout(&rtt);
-		for (backoff = 1; backoff < 256; backoff++) {
-			rtt.backoff = backoff;
-			expected = 2 * expected;
-			if (expected > OMX_RTO_MAX_US)
-				expected = OMX_RTO_MAX_US;
-			assert_int_equal(timeout(&rtt), expected);
-		}
-		omx_rtt_sample(&rtt, 300);
-		assert_int_equal(rtt.backoff, 0);
+	omx_rtt_sample(&rtt, 500, now);
+	assert_int_equal(rtt.min, 500);
+	omx_rtt_sample(&rtt, 300, now);
+	for (i = 0; i <= OMX_RTT_MIN_LIFETIME_US; i += 1000000) {
+		omx_rtt_sample(&rtt, 400, now + i);
+		assert_int_equal(rtt.min, 300);
 	}
+	omx_rtt_sample(&rtt, 400, now + i);
+	assert_int_equal(rtt.min, 400);
 }
 
 static void rtt__settles_on_a_steady_network(void **state)
@@ -670,9 +746,9 @@ static void rtt__settles_on_a_steady_network(void **state)
 		for (i = 0; i < sizeof(rtts) / sizeof(rtts[0]); i++) {
 			struct omx_rtt rtt = { 0 };
 
-			omx_rtt_sample(&rtt, rtts[start]);
+			omx_rtt_sample(&rtt, rtts[start], 0);
 			for (j = 0; j < 300; j++)
-				omx_rtt_sample(&rtt, rtts[i]);
+				omx_rtt_sample(&rtt, rtts[i], 0);
 			assert_in_range(rtt.srtt, rtts[i] > 8 ? rtts[i] - 8 : 1,
 					rtts[i] + 8);
 			assert_true(timeout(&rtt) >= rtts[i]);
@@ -686,15 +762,15 @@ static void rtt__first_sample_and_jump(void **state)
 	struct omx_rtt rtt = { 0 };
 
 	(void)state;
-	omx_rtt_sample(&rtt, 40000);
+	omx_rtt_sample(&rtt, 40000, 0);
 	assert_int_equal(rtt.srtt, 40000);
 	assert_int_equal(rtt.rttvar, 20000);
 	assert_int_equal(timeout(&rtt), 120000);
-	omx_rtt_sample(&rtt, 120000);
+	omx_rtt_sample(&rtt, 120000, 0);
 	assert_int_equal(rtt.srtt, 50000);
 	assert_int_equal(rtt.rttvar, 35000);
 	assert_int_equal(timeout(&rtt), 190000);
-	omx_rtt_sample(&rtt, 2000);
+	omx_rtt_sample(&rtt, 2000, 0);
 	assert_int_equal(rtt.srtt, 44000);
 	assert_int_equal(rtt.rttvar, 38250);
 }
@@ -721,12 +797,10 @@ static void rtt__stays_within_its_samples(void **state)
 				counted = 10 * OMX_RTO_MAX_US;
 			lowest = min(lowest, counted);
 			highest = max(highest, counted);
-			rtt.backoff = random_below(20);
-			omx_rtt_sample(&rtt, us);
-			assert_int_equal(rtt.backoff, 0);
+			omx_rtt_sample(&rtt, us, 0);
 			assert_in_range(rtt.srtt, lowest, highest);
 			assert_true(rtt.rttvar <= highest);
-			rtt.backoff = random_u64();
+			assert_in_range(rtt.min, lowest, highest);
 			timeout(&rtt);
 		}
 	}
@@ -736,7 +810,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tx__window_of_64),
+		cmocka_unit_test(tx__first_window),
 		cmocka_unit_test(tx__closed_window_is_probed),
+		cmocka_unit_test(tx__newest_window_counts),
+		cmocka_unit_test(tx__told_to_wait_sends_no_probe),
+		cmocka_unit_test(window__of_a_packet),
 		cmocka_unit_test(tx__opened_only_when_refused_packets_pass),
 		cmocka_unit_test(tx__acks_that_lie),
 		cmocka_unit_test(tx__sack_of_what_was_not_sent),
@@ -748,7 +826,7 @@ int main(void)
 		cmocka_unit_test(rx__flows_one_after_the_other),
 		cmocka_unit_test(tx_rx__bad_wire),
 		cmocka_unit_test(rtt__without_a_sample),
-		cmocka_unit_test(rtt__backoff_doubles_to_the_limit),
+		cmocka_unit_test(rtt__shortest_one),
 		cmocka_unit_test(rtt__settles_on_a_steady_network),
 		cmocka_unit_test(rtt__first_sample_and_jump),
 		cmocka_unit_test(rtt__stays_within_its_samples),

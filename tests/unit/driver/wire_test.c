@@ -72,7 +72,7 @@ static void build(struct frame *frame, u32 type, u32 payload)
 	memset(frame->bytes, 0, header_bytes(type));
 	memset(frame->bytes + header_bytes(type), 'x', payload);
 	frame->length = header_bytes(type) + payload;
-	put(frame, VERSION, 1, 1);
+	put(frame, VERSION, 1, 2);
 	put(frame, TYPE, 1, type);
 	put(frame, LENGTH, 2, frame->length);
 	switch (type) {
@@ -151,6 +151,10 @@ static bool body_agrees(const u8 *data, u32 type, u32 payload)
 
 	switch (type) {
 	case OMX_WIRE_HELLO:
+		if (data[HELLO_NAME_LENGTH - 1] & OMX_HELLO_PROBE &&
+		    payload > data[HELLO_NAME_LENGTH])
+			payload = data[HELLO_NAME_LENGTH];
+		/* fall through */
 	case OMX_WIRE_BYE:
 		return payload >= 1 && payload <= 79 &&
 		       data[HELLO_NAME_LENGTH] == payload;
@@ -192,7 +196,7 @@ static bool accepts(const u8 *data, u32 linear, u32 total)
 {
 	u32 type, length;
 
-	if (linear < HEAD || data[VERSION] != 1)
+	if (linear < HEAD || data[VERSION] != 2)
 		return false;
 	type = data[TYPE];
 	if (type < 1 || type > TYPE_LAST)
@@ -288,7 +292,7 @@ static void validate__other_versions_and_types(void **state)
 		build(&frame, OMX_WIRE_ACK, 0);
 		put(&frame, VERSION, 1, value);
 		assert_int_equal(judge_whole(&frame),
-				 value == 1 ? 0 : OMX_COUNTER_DROP_VERSION);
+				 value == 2 ? 0 : OMX_COUNTER_DROP_VERSION);
 	}
 	for (value = 0; value < 256; value++) {
 		build(&frame, OMX_WIRE_ACK, 0);
@@ -373,6 +377,25 @@ static void hello__name_length(void **state)
 				assert_int_equal(judge_whole(&frame), good ? 0 :
 						 OMX_COUNTER_DROP_FIELD);
 			}
+}
+
+/* A probe is longer than its name. */
+static void hello__probe(void **state)
+{
+	struct frame frame;
+	u32 payload, claimed;
+
+	(void)state;
+	for (payload = 0; payload < 300; payload++)
+		for (claimed = 0; claimed < 256; claimed++) {
+			bool good = claimed && claimed <= payload && claimed < 80;
+
+			build(&frame, OMX_WIRE_HELLO, payload);
+			put(&frame, HELLO_NAME_LENGTH - 1, 1, OMX_HELLO_PROBE);
+			put(&frame, HELLO_NAME_LENGTH, 1, claimed);
+			assert_int_equal(judge_whole(&frame), good ? 0 :
+					 OMX_COUNTER_DROP_FIELD);
+		}
 }
 
 static int eager(u32 msg_length, u32 offset, u32 payload)
@@ -703,7 +726,7 @@ static void build_noise(struct frame *frame)
 	for (i = 0; i < frame->length; i++)
 		frame->bytes[i] = random_u64();
 	if (random_percent(75)) {
-		put(frame, VERSION, 1, 1);
+		put(frame, VERSION, 1, 2);
 		put(frame, TYPE, 1, random_below(TYPE_LAST + 2));
 	}
 	if (random_percent(50))
@@ -758,6 +781,7 @@ int main(void)
 		cmocka_unit_test(validate__payload_where_none_belongs),
 		cmocka_unit_test(validate__free_fields),
 		cmocka_unit_test(hello__name_length),
+		cmocka_unit_test(hello__probe),
 		cmocka_unit_test(eager__offset_and_length),
 		cmocka_unit_test(pull__frame_length),
 		cmocka_unit_test(pull__wanted_beyond_the_frames),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of the tools that ask nobody: each function names the case. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "advice.h"
 #include "expect.h"
 #include "peers_file.h"
@@ -106,9 +108,20 @@ static void peers_file_read__comments_and_names(void)
 			 "  02:00:00:00:00:02\tnode2:0  # spare\n"
 			 "02:00:00:00:00:03 last", &list) == 0);
 	EXPECT(list.count == 3);
-	EXPECT(list.peer[1].mac == 0x020000000002);
-	EXPECT(strcmp(list.peer[1].name, "node2:0") == 0);
-	EXPECT(strcmp(list.peer[2].name, "last") == 0);
+	EXPECT(list.peer[1].peer.mac == 0x020000000002);
+	EXPECT(strcmp(list.peer[1].peer.name, "node2:0") == 0);
+	EXPECT(strcmp(list.peer[2].peer.name, "last") == 0);
+	peer_list_free(&list);
+}
+
+static void peers_file_read__addresses_need_no_name(void)
+{
+	struct peer_list list;
+
+	EXPECT(read_text("10.0.2.1\nfd00::2 node2:0\n", &list) == 0);
+	EXPECT(list.count == 2);
+	EXPECT(address_is_ip(&list.peer[0]) && !*list.peer[0].peer.name);
+	EXPECT(address_is_ip(&list.peer[1]) && !strcmp(list.peer[1].peer.name, "node2:0"));
 	peer_list_free(&list);
 }
 
@@ -180,18 +193,57 @@ static void advise__each_fault_has_its_command(void)
 
 static void advise__peer_with_another_mtu(void)
 {
-	struct omx_ioc_peer peer = {
-		.mtu = 1500, .flags = OMX_PEER_NAMED, .name = "node2:0" };
+	struct omx_ioc_udp_peer peer = { .peer = {
+		.mtu = 1500, .flags = OMX_PEER_NAMED, .name = "node2:0" } };
 	struct peer_list one = { .peer = &peer, .count = 1 };
 
 	expect_advice(&good_board, &good_link, &one,
 		      "on node2:0: ip link set dev INTERFACE mtu 9000");
-	peer.mtu = 16000;
+	peer.peer.mtu = 16000;
 	expect_advice(&good_board, &good_link, &one, "ip link set dev eth7 mtu 16000");
-	peer.mtu = 9000;
+	peer.peer.mtu = 9000;
 	expect_advice(&good_board, &good_link, &one, NULL);
-	peer.mtu = 0;		/* not heard of yet */
+	peer.peer.mtu = 0;	/* not heard of yet */
 	expect_advice(&good_board, &good_link, &one, NULL);
+}
+
+static void advise__peer_that_cannot_be_reached(void)
+{
+	struct omx_ioc_udp_peer peer = { .error = ECONNREFUSED };
+	struct peer_list one = { .peer = &peer, .count = 1 };
+
+	EXPECT(address_parse("10.0.2.2", &peer) == 0);
+	expect_advice(&good_board, &good_link, &one,
+		      "on 10.0.2.2: omx_peers add ADDRESS-OF-THIS-HOST");
+	peer.error = ENETUNREACH;
+	expect_advice(&good_board, &good_link, &one, "ip route get 10.0.2.2");
+	peer.error = 0;
+	expect_advice(&good_board, &good_link, &one, NULL);
+}
+
+/* ---- addresses ---- */
+
+static void address_parse__macs_and_both_kinds_of_ip(void)
+{
+	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 10, 0, 2, 1 };
+	static const uint8_t v6[16] = { 0xfd, [15] = 0x12 };
+	struct omx_ioc_udp_peer peer = { 0 };
+	char text[ADDRESS_TEXT_LEN];
+
+	EXPECT(address_parse("02:00:00:00:00:01", &peer) == 0);
+	EXPECT(peer.peer.mac == 0x020000000001 && !address_is_ip(&peer));
+	EXPECT(strcmp(address_format(&peer, text), "-") == 0);
+	EXPECT(address_parse("10.0.2.1", &peer) == 0);
+	EXPECT(memcmp(peer.address, v4, sizeof(v4)) == 0);
+	EXPECT(strcmp(address_format(&peer, text), "10.0.2.1") == 0);
+	EXPECT(address_parse("fd00::12", &peer) == 0);
+	EXPECT(memcmp(peer.address, v6, sizeof(v6)) == 0 && address_is_ip(&peer));
+	EXPECT(strcmp(address_format(&peer, text), "fd00::12") == 0);
+	EXPECT(address_parse("fe80::1%lo", &peer) == 0);
+	EXPECT(peer.scope && strcmp(address_format(&peer, text), "fe80::1%lo") == 0);
+	EXPECT(address_parse_number("01:00:00:00:00:01", &peer) < 0);
+	EXPECT(address_parse_number("10.0.2.256", &peer) < 0);
+	EXPECT(address_parse_number("node1", &peer) < 0);
 }
 
 /* ---- omx_perf ---- */
@@ -286,9 +338,12 @@ int main(void)
 	parse_mac__six_groups();
 	table_print__columns_line_up();
 	peers_file_read__comments_and_names();
+	peers_file_read__addresses_need_no_name();
 	peers_file_read__refuses_what_it_does_not_know();
 	advise__each_fault_has_its_command();
 	advise__peer_with_another_mtu();
+	advise__peer_that_cannot_be_reached();
+	address_parse__macs_and_both_kinds_of_ip();
 	pattern_check__finds_every_changed_byte();
 	pattern_check__finds_displaced_data();
 	plan__defaults_as_in_the_original();

@@ -6,6 +6,8 @@
 #	          an emulated one at each end
 #	more:     node1 [eth0]--veth--(br0)--veth--[eth0] node2, node3, ...
 #	          with br0 in the guest's own namespace
+#	udp:      node1 [eth0]--veth--[to1] router [to2]--veth--[eth0] node2, ...
+#	          the router is the guest's own namespace, every node a network
 #	machines: node1 = machine 1, node2 = machine 2, no namespaces; eth0 is
 #	          the emulated NIC, lab0 a second one for the command `node`
 #
@@ -13,6 +15,11 @@
 # host name and mounts in /run/lab/ns. See node.c.
 
 address() { echo "10.0.0.$1"; }
+address6() { echo "fd00::$1"; }
+
+# The router's, on the interface to every node.
+router=10.255.0.254
+router6=fd00:ffff::fe
 
 name_nodes() {
 	local i
@@ -81,14 +88,56 @@ set_up_namespaces() {
 	modprobe -a veth bridge $nic_module || die "no driver for the interfaces"
 	node --make 1 "$nodes" || die "cannot make the nodes"
 	cable_commands | ip -batch - || die "cannot connect the nodes"
+	[ -z "$udp" ] || allow_ipv6
 	for ((i = 1; i <= nodes; i++)); do
 		interface_commands "$i" | ip -n "node$i" -batch - || die "cannot set up node $i"
 	done
+	[ -z "$udp" ] || set_up_routes
+}
+
+allow_ipv6() {
+	local i
+	for ((i = 1; i <= nodes; i++)); do
+		node "$i" sysctl -q net.ipv6.conf.all.disable_ipv6=0 \
+			net.ipv6.conf.default.disable_ipv6=0 || die "there is no IPv6"
+	done
+}
+
+set_up_routes() {
+	local i
+	sysctl -q net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	router_commands | ip -batch - || die "cannot set up the router"
+	for ((i = 1; i <= nodes; i++)); do
+		route_commands | ip -n "node$i" -batch - || die "cannot set up the routes of node $i"
+	done
+}
+
+router_commands() {
+	local i
+	for ((i = 1; i <= nodes; i++)); do
+		echo "link set to$i up"
+		echo "address add $router/32 dev to$i"
+		echo "address add $router6/128 dev to$i nodad"
+		echo "route add $(address "$i")/32 dev to$i"
+		echo "route add $(address6 "$i")/128 dev to$i"
+	done
+}
+
+route_commands() {
+	echo "route add $router dev eth0"
+	echo "route add default via $router"
+	echo "route add $router6 dev eth0"
+	echo "route add default via $router6"
 }
 
 cable_commands() {
 	local i
-	if [ -n "$nic" ]; then
+	if [ -n "$udp" ]; then
+		for ((i = 1; i <= nodes; i++)); do
+			echo "link add to$i mtu $mtu type veth peer name eth0 mtu $mtu netns node$i"
+		done
+		return
+	elif [ -n "$nic" ]; then
 		for i in 1 2; do
 			echo "link set $(nic_with_address 52:54:00:00:00:0$i) netns node$i name eth0"
 		done
@@ -110,7 +159,12 @@ cable_commands() {
 interface_commands() {
 	echo "link set lo up"
 	echo "link set eth0 mtu $mtu"
-	echo "address add $(address "$1")/24 dev eth0"
+	if [ -n "$udp" ]; then
+		echo "address add $(address "$1")/32 dev eth0"
+		echo "address add $(address6 "$1")/128 dev eth0 nodad"
+	else
+		echo "address add $(address "$1")/24 dev eth0"
+	fi
 	echo "link set eth0 up"
 }
 
@@ -137,12 +191,32 @@ remove_netem() {
 load_module() {
 	local i parameters
 	read -ra parameters <<<"${OMX_MODULE_OPTIONS:-}"
+	modprobe -aq udp_tunnel ip6_udp_tunnel || true	# unless they are built in
 	# Endpoints' beginnings and ends are debug messages; the ledger needs them.
 	insmod "$OMX_MODULE" ifnames=none dyndbg='"format endpoint +p"' "${parameters[@]}" || return
 	keep_symbols
 	for i in $(nodes_here); do
 		node "$i" sh -c 'echo +eth0 >/sys/module/omx/parameters/ifnames' || return
 	done
+	[ -z "$udp" ] || add_udp_peers
+}
+
+add_udp_peers() {
+	local i j list=/run/lab/udp-peers
+	for ((i = 1; i <= nodes; i++)); do
+		for ((j = 1; j <= nodes; j++)); do
+			[ "$i" = "$j" ] || udp_address "$j"
+		done >"$list"
+		node "$i" omx_peers load "$list" || return
+	done
+}
+
+udp_address() {
+	if [ "$udp" = 6 ]; then
+		address6 "$1"
+	else
+		address "$1"
+	fi
 }
 
 # Every node lists every other one; 10 s at most.
@@ -165,6 +239,6 @@ knows_all() {
 	local peers j
 	peers=$(node "$1" omx_peers 2>/dev/null) || return
 	for ((j = 1; j <= nodes; j++)); do
-		[ "$j" = "$1" ] || grep -qw "node$j:0" <<<"$peers" || return
+		[ "$j" = "$1" ] || [[ $peers == *"node$j:0"* ]] || return
 	done
 }

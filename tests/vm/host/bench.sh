@@ -7,6 +7,9 @@ usage_bench() {
 usage: ./lab bench [--nic [--markdown] | --wall] [--rounds N] [--against FILE]
                    [--json FILE] [GROUP...]
        ./lab bench [--rounds N] [--against FILE] [--json FILE] iommu
+       ./lab bench [--nodes N] [--mtu N] [--pattern P] [--size N] [--transport T]
+                   [--rate RATE] [--queue N] [--duration MS] [--speed N]
+                   [--against FILE] [--json FILE] congestion
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
@@ -18,6 +21,8 @@ Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
 iommu is a group of its own, in a guest with --sva: what receiving through an IOMMU
 costs when pages are absent, by the driver's own table, by page requests and by the
 reports of the engine, and what work the engine saves the processor.
+congestion is a group of its own, too, in guests with 64 nodes: what traffic that
+congests links does to omx, and to TCP with cubic and with dctcp.
 
   --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
                    an interrupt for each frame), TCP with all the offloads that
@@ -36,6 +41,8 @@ reports of the engine, and what work the engine saves the processor.
                    is built at first; leave this machine alone meanwhile. mpi
                    then also says how much of an exchange is hidden while a
                    process computes.
+
+$(usage_congestion)
 END
 }
 
@@ -46,7 +53,8 @@ bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
-	local wall=no nic=no markdown=no iommu=no measure=no rounds='' against='' report=() groups=()
+	local wall=no nic=no markdown=no iommu=no congestion=no measure=no rounds='' against=''
+	local report=() groups=() traffic=() traffic_option=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
@@ -63,17 +71,23 @@ cmd_bench() {
 			[ "$1" = --json ] || against=${report[-1]}
 			shift
 			;;
+		--nodes | --mtu | --pattern | --size | --transport | --rate | --queue | --duration | --speed)
+			[ $# -ge 2 ] || usage_error "$1 needs a value"
+			take_traffic "$1" "$2"
+			shift
+			;;
 		-*) usage_error "unknown option $1" ;;
 		latency | bandwidth | memory | onesided | mpi) groups+=("$1") ;;
 		iommu) iommu=yes ;;
+		congestion) congestion=yes ;;
 		*) usage_error "there is no group $1" ;;
 		esac
 		shift
 	done
 	check_bench_options
-	[[ "$iommu$nic ${groups[*]:-memory}" != nono*memory* ]] || measure=yes
+	[[ "$iommu$nic$congestion ${groups[*]:-memory}" != nonono*memory* ]] || measure=yes
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
-	[[ "$iommu$wall$nic ${groups[*]:-onesided}" != nonono*onesided* ]] ||
+	[[ "$iommu$wall$nic$congestion ${groups[*]:-onesided}" != nononono*onesided* ]] ||
 		ensure_packages "${packages_rxe[@]}"
 	choose_clock
 	[ -z "$against" ] ||
@@ -84,6 +98,8 @@ cmd_bench() {
 		measure_nic || return
 	elif [ "$iommu" = yes ]; then
 		measure_iommu || return
+	elif [ "$congestion" = yes ]; then
+		measure_congestion || return
 	else
 		measure --rounds "$rounds" "${groups[@]}" || return
 	fi
@@ -99,6 +115,7 @@ check_bench_options() {
 	[ "$iommu" = no ] || [ ${#groups[@]} = 0 ] || usage_error "iommu is measured alone"
 	[ "$iommu$nic" != yesyes ] || usage_error "iommu is not measured over emulated NICs"
 	[ "$iommu$wall" != yesyes ] || usage_error "iommu is measured in virtual time"
+	check_congestion_options
 }
 
 measure() { run_guest "$out" "$top" "$bench_script" "$@"; }
@@ -135,6 +152,7 @@ choose_clock() {
 			"the load is $(cut -d ' ' -f 1 /proc/loadavg)"
 	fi
 	opt_timeout=$((3600 * rounds))
+	[ "$congestion" = no ] || congestion_guest
 	check_options
 	choose_accelerator
 }

@@ -43,6 +43,7 @@ build_all() {
 
 build_parts() {
 	build_lab_programs
+	[ "$opt_speed" = 1 ] || build_module lab/fast
 	[ "$opt_module" = yes ] || return 0
 	build_user &
 	pids+=($!)
@@ -109,10 +110,13 @@ build_modules() {
 	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/poke iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	for module in "${modules[@]}"; do
-		copy_sources "$vm/cases/$module" "$modules_build/$module"
-		loudly "the tests' $module" kbuild "$modules_build/$module" \
-			"${kernel_make[@]}" modules
+		build_module "$module"
 	done
+}
+
+build_module() {
+	copy_sources "$vm/cases/$1" "$modules_build/$1"
+	loudly "the tests' $1" kbuild "$modules_build/$1" "${kernel_make[@]}" modules
 }
 
 # copy_sources FROM TO: newer files only, and nothing that FROM has no more.

@@ -58,7 +58,9 @@ all_options() {
 
 # chosen_options FILE NAME
 chosen_options() {
-	if [ "$default_debug" = yes ]; then
+	if [ -n "$default_udp" ]; then
+		all_options "$1" | udp_options | head -n 1
+	elif [ "$default_debug" = yes ]; then
 		debug_options "$1"
 	elif [ "$check_everything" = yes ]; then
 		all_options "$1"
@@ -69,6 +71,9 @@ chosen_options() {
 		all_options "$1" | tail -n +2 | leave_out "$2"
 	fi
 }
+
+# A test that chooses how its nodes are joined stays as it is.
+udp_options() { grep -vE -- '--(host|kernel|debug|sva|nic|machines|udp|virtual-time|no-module)' || true; }
 
 # On the host check --debug only runs what proves its own kernel.
 debug_options() {

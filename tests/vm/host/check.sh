@@ -6,7 +6,7 @@
 
 usage_check() {
 	cat <<END
-usage: ./lab check [--all | --debug] [GROUP...]
+usage: ./lab check [--all | --debug | --udp 4|6] [GROUP...]
 
 Runs each test once on the stock kernel, or only those of the groups:
 $(groups).
@@ -19,6 +19,9 @@ The last line is "N passed, N failed, N skipped". The logs are in build/logs.
   --debug    only what runs in guests with the stock kernel, but with one that
              checks itself, which is built the first time, and the proof that
              it does. Tests have $debug_slowness times the time.
+  --udp V    only what runs in guests with two or more nodes joined by veth, but with
+             a router between the nodes and over UDP (IPv4 or IPv6).  For the groups
+             messages, loss and mpi; others take nodes on one Ethernet for granted.
 
 LAB_WORKERS is how many jobs run at once: $(worker_count).
 END
@@ -28,7 +31,7 @@ cases=${LAB_CASES:-$vm/cases}
 check_everything=no
 
 groups() {
-	[ -n "${LAB_CASES:-}" ] || [ "$default_debug" = yes ] || printf 'build unit '
+	[ -n "${LAB_CASES:-}" ] || [ "$default_debug$default_udp" != no ] || printf 'build unit '
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
@@ -40,12 +43,15 @@ cmd_check() {
 		case $1 in
 		--all) check_everything=yes ;;
 		--debug) default_debug=yes ;;
+		--udp) default_udp=$(ip_version "$1" "${2:-}") && shift || exit ;;
 		-h | --help) usage_check && return ;;
 		-*) usage_error "unknown option $1" ;;
 		*) list+=("$1") ;;
 		esac
 		shift
 	done
+	[ -z "$default_udp" ] || [ "$check_everything$default_debug" = nono ] ||
+		usage_error "--udp excludes --all and --debug"
 	[ "$check_everything$default_debug" != yesyes ] ||
 		usage_error "--all and --debug exclude each other: --all runs what is for the debug kernel as well"
 	[ ${#list[@]} -gt 0 ] || read -ra list <<<"$(groups)"

@@ -67,7 +67,9 @@ write_config() {
 		machines=$opt_machines
 		nic='$opt_nic'
 		nic_module=$nic_module
+		udp=$opt_udp
 		virtual_time=$opt_virtual_time
+		speed=$opt_speed
 		accelerator=$accelerator
 		module=$opt_module
 		debug=$opt_debug

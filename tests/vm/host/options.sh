@@ -3,13 +3,14 @@
 # The options that describe a guest; the same on the command line of run and
 # in the "# lab:" line of a test.
 
-# What opt_debug is where nothing is said.
+# What opt_debug and opt_udp are where nothing is said.
 default_debug=no
+default_udp=
 
 default_options() {
 	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
-	opt_debug=$default_debug opt_measure=no opt_iommu=no opt_sva=no opt_boot=''
+	opt_debug=$default_debug opt_udp=$default_udp opt_measure=no opt_iommu=no opt_sva=no opt_boot='' opt_speed=1
 }
 
 # Takes one option from the arguments; $taken is how many words it had.
@@ -22,7 +23,7 @@ take_option() {
 	--iommu) opt_iommu=yes ;;
 	--sva) opt_iommu=yes opt_sva=yes ;;
 	--debug) opt_debug=yes ;;
-	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic | --boot)
+	--nodes | --mtu | --netem | --kernel | --memory | --timeout | --nic | --boot | --speed | --udp)
 		[ $# -ge 2 ] || usage_error "$1 needs a value"
 		taken=2
 		take_value "$1" "$2"
@@ -40,6 +41,8 @@ take_value() {
 	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
 	--nic) opt_nic=$2 ;;
 	--boot) opt_boot=$2 ;;
+	--speed) opt_speed=$(number "$1" "$2" 1 1000) ;;
+	--udp) opt_udp=$(ip_version "$1" "$2") ;;
 	--kernel) take_kernel "$2" ;;
 	esac
 }
@@ -56,6 +59,11 @@ take_kernel() {
 	esac
 }
 
+ip_version() {
+	[[ $2 =~ ^[46]$ ]] || usage_error "$1 is 4 or 6, the version of IP"
+	echo "$2"
+}
+
 number() {
 	[[ $2 =~ ^[0-9]{1,9}$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
 		usage_error "$1 is a number from $3 to $4"
@@ -65,7 +73,9 @@ number() {
 check_options() {
 	[ "$opt_machines" = no ] || opt_nodes=2 opt_nic=${opt_nic:-e1000e}
 	choose_nic
+	[ -z "$opt_udp" ] || check_udp_options
 	[ "$opt_kernel" = 6.1 ] || check_uml_options
+	[ "$opt_speed" = 1 ] || check_speed
 	[ "$opt_sva$opt_debug" != yesyes ] || usage_error "--debug is a 6.1 kernel, which has no --sva"
 	[ "$opt_debug" = no ] || grace=$debug_grace
 }
@@ -83,6 +93,16 @@ choose_nic() {
 	*) usage_error "--nic is e1000, e1000e, virtio or vmxnet3" ;;
 	esac
 	[ "$opt_nodes" = 2 ] || usage_error "--nic joins two nodes"
+}
+
+check_speed() {
+	[ "$opt_virtual_time" = yes ] || usage_error "--speed needs --virtual-time"
+	[ "$opt_debug$opt_sva" = nono ] || usage_error "--speed is without --debug and --sva"
+}
+
+check_udp_options() {
+	[ "$opt_machines$nic_module" = no ] || usage_error "--udp joins the nodes of one guest by veth"
+	[ "$opt_kernel" = 6.1 ] || usage_error "--kernel $opt_kernel has no UDP tunnels, which --udp needs"
 }
 
 check_uml_options() {

@@ -24,6 +24,9 @@ leak, or a guest that did not come up.
   --mtu M             of every eth0 (9000)
   --netem 'SPEC'      what tc's netem does to every packet, e.g. 'loss 5%'
   --machines          two guests and an emulated NIC instead of namespaces
+  --udp 4|6           each node is in a network of its own; they reach each other
+                      through a router, the guest's own namespace, and by UDP over
+                      IPv4 or IPv6
   --nic MODEL         an emulated NIC: e1000, e1000e (what --machines has by
                       default), virtio or vmxnet3; without --machines two of
                       them join the two nodes of one guest instead of veth
@@ -34,6 +37,8 @@ leak, or a guest that did not come up.
                       kernel (7.x) of Debian's development release, fetched at
                       first
   --virtual-time      one instruction is one nanosecond: repeatable figures
+  --speed N           with --virtual-time: a processor that executes N instructions
+                      in a nanosecond, for many nodes with real links
   --memory SIZE       of a guest, in M or G (2G)
   --boot 'WORD...'    more arguments of the guest's kernel, e.g. iommu=off
   --timeout S         for the script (600)

@@ -24,6 +24,16 @@ refused '--boot needs a value' run --boot
 refused 'has no --iommu' run --kernel 7.2 --iommu true
 refused 'has no --iommu and no --sva' run --kernel 7.2 --sva true
 refused 'has no --sva' run --debug --sva true
+refused '--speed needs --virtual-time' run --speed 10 true
+refused '--speed is a number' run --virtual-time --speed 0 true
+refused 'of congestion' bench --pattern incast latency
+refused 'congestion is measured alone' bench congestion latency
+refused 'congestion is measured alone' bench --wall congestion
+refused '--udp is' run --udp 5 true
+refused '--udp is' check --udp loss
+refused '--udp joins' run --udp 4 --machines true
+refused 'has no UDP tunnels' run --kernel 7.2 --udp 6 true
+refused '--udp excludes' check --all --udp 6 loss
 refused '--all and --debug' check --all --debug memory
 refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing

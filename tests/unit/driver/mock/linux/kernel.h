@@ -8,10 +8,13 @@
 #include <linux/types.h>
 
 #define U8_MAX			((u8)~0U)
+#define U16_MAX			((u16)~0U)
 #define U32_MAX			((u32)~0U)
 #define S32_MAX			INT32_MAX
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 
 #endif

@@ -33,8 +33,16 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
+static inline void list_move_tail(struct list_head *entry, struct list_head *head)
+{
+	list_del_init(entry);
+	list_add_tail(entry, head);
+}
+
+#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
 #define list_entry(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
+#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
 #define list_for_each_entry_safe(entry, after, head, member)				\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member),		\
 	     after = list_entry(entry->member.next, __typeof__(*entry), member);	\

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes for the path MTU: hellos as long as the frames whose way they test.
+ *
+ * The work of hello.c sends them, and its handler of hellos, in softirq, reports the
+ * answers, which are as long and so prove both directions.  path_mtu.c decides which
+ * length is next.  A search begins when a peer is met or accepts longer frames, when
+ * packets to it are lost repeatedly, and from time to time if the path takes less than
+ * both boards do: it may have been widened.
+ */
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "net/board.h"
+#include "net/hello.h"
+#include "net/mtu_probe.h"
+#include "net/path_mtu.h"
+#include "net/peer.h"
+#include "net/udp_carrier.h"
+#include "omx_wire.h"
+
+#define PROBE_INTERVAL	(HZ / 10)
+#define RAISE_INTERVAL	(60 * HZ)	/* between searches that end below the target */
+#define ANSWER_INTERVAL	(HZ / 20)	/* between two answers to one peer */
+
+static u32 probe_target(struct omx_board *board, const struct omx_peer *peer)
+{
+	u32 target = min(peer->mtu, omx_board_mtu(board));
+
+	return peer->udp ? min(target, READ_ONCE(peer->udp->mtu)) : target;
+}
+
+/* Frames of a path that has become narrower leave in fragments, by UDP. */
+static void probe_set_limit(struct omx_board *board, struct omx_peer *peer, u32 limit)
+{
+	if (peer->udp)
+		WRITE_ONCE(peer->udp->limit, peer->path.failed ? limit : 0);
+	omx_peers_count_mtu_change(&board->peers);
+}
+
+/* The length of the probe to be sent now, or 0. */
+static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
+{
+	const u32 base = omx_peer_base_mtu(peer);
+	const u32 limit = omx_path_mtu_limit(&peer->path, base);
+	bool heard = time_after(READ_ONCE(peer->heard), peer->probed);
+	u32 length;
+
+	if (peer->probe_ended)
+		peer->path.failed = 0;
+	length = omx_path_mtu_next(&peer->path, base, probe_target(board, peer), heard);
+	peer->probed = jiffies;
+	peer->probe_ended = !length;
+	peer->probe_due = jiffies + (length ? PROBE_INTERVAL : RAISE_INTERVAL);
+	if (omx_path_mtu_limit(&peer->path, base) != limit)
+		probe_set_limit(board, peer, omx_path_mtu_limit(&peer->path, base));
+	return length;
+}
+
+/* The same if a probe is due. */
+static u32 probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
+{
+	struct omx_peer_table *table = &board->peers;
+	u32 length = 0;
+
+	spin_lock_bh(&table->lock);
+	if (table->running && peer->mtu) {
+		if (peer->probe_ended && probe_target(board, peer) != peer->path.target)
+			peer->probe_due = jiffies;
+		if (time_after_eq(jiffies, peer->probe_due))
+			length = probe_next(board, peer);
+		if (time_before(peer->probe_due, *next))
+			*next = peer->probe_due;
+	}
+	spin_unlock_bh(&table->lock);
+	return length;
+}
+
+/*
+ * A short hello goes with it: if that is answered and the probe is not, the peer is there
+ * and the probe was too long.
+ */
+static void probe_send(struct omx_board *board, const struct omx_peer *peer, u32 length)
+{
+	omx_hello_send_to(board, peer, OMX_HELLO_WANT_RESPONSE, 0);
+	omx_hello_send_to(board, peer, OMX_HELLO_WANT_RESPONSE | OMX_HELLO_PROBE, length);
+}
+
+unsigned long omx_mtu_probe_peers(struct omx_board *board, unsigned long next)
+{
+	struct omx_peer *peer;
+	unsigned long index;
+	u32 length;
+
+	rcu_read_lock();
+	xa_for_each(&board->peers.by_index, index, peer) {
+		length = probe_is_due(board, peer, &next);
+		if (length)
+			probe_send(board, peer, length);
+		omx_cond_resched_rcu();
+	}
+	rcu_read_unlock();
+	return next;
+}
+
+void omx_mtu_probe_soon(struct omx_board *board, struct omx_peer *peer)
+{
+	struct omx_peer_table *table = &board->peers;
+
+	lockdep_assert_held(&table->lock);
+	peer->probe_due = jiffies;
+	peer->probe_ended = false;
+	if (table->running)
+		mod_delayed_work(omx_system_wq, &table->hello, 0);
+}
+
+void omx_mtu_probe_answered(struct omx_board *board, struct omx_peer *peer, u32 length)
+{
+	lockdep_assert_held(&board->peers.lock);
+	if (omx_path_mtu_answered(&peer->path, length))
+		probe_set_limit(board, peer, length);
+	if (!peer->path.probe)
+		omx_mtu_probe_soon(board, peer);
+}
+
+bool omx_mtu_probe_may_answer(struct omx_peer *peer)
+{
+	if (time_before(jiffies, peer->probe_answered + ANSWER_INTERVAL))
+		return false;
+	peer->probe_answered = jiffies;
+	return true;
+}
+
+void omx_mtu_probe_doubt(struct omx_board *board, u64 mac, u32 length)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+
+	spin_lock_bh(&table->lock);
+	peer = omx_peer_find(table, mac);
+	if (peer && table->running && !peer->path.probe && length > omx_peer_base_mtu(peer)) {
+		omx_path_mtu_doubt(&peer->path, omx_peer_base_mtu(peer));
+		if (peer->path.probe)
+			omx_mtu_probe_soon(board, peer);
+	}
+	spin_unlock_bh(&table->lock);
+}

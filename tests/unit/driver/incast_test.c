@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Many pulls at once in virtual time: their senders share a switch port with a short
+ * queue.  The limit of the board is estimate.c's, and turns are taken as in
+ * pull/schedule.c.  The port must be busy, and must not overflow.
+ */
+#include "test.h"
+
+#include "incoming/estimate.c"
+#include "pull/pull_window.c"
+
+#define PULLS_MAX	1000
+#define HEAP_MAX	65536
+#define FRAME		1500
+#define PAYLOAD		1464
+
+/* As in response.c, pull.h and pull_timer.c. */
+#define PATIENCE_MIN_US	1000
+#define TIMEOUT_US	10000
+
+struct event {
+	u64 at;			/* ns */
+	u64 order;
+	u32 pull, frame;	/* frame == UINT32_MAX: the timer */
+};
+
+struct mark {
+	u32 delivered;
+	bool was_quiet;
+};
+
+struct pull {
+	struct omx_pull_window window;
+	struct mark marks[OMX_PULL_BLOCKS];
+	u32 next;		/* in the queue of those that wait */
+	bool waits;
+	u64 progress;		/* us */
+	u64 length;
+	u32 rtt, base;		/* us */
+	u64 done;		/* bytes */
+};
+
+struct port {
+	u64 frame_ns;		/* to transmit one */
+	u64 free_at;
+	u32 queue;		/* frames */
+	u64 delay;		/* ns, from request to the port */
+	u32 loss;		/* of a thousand, somewhere */
+	u64 sent, dropped;
+};
+
+static struct {
+	u64 now;		/* ns */
+	struct event heap[HEAP_MAX];
+	u32 count;
+	u64 order;
+	struct port port;
+	struct pull pull[PULLS_MAX];
+	u32 pulls;
+	u32 part;		/* frames that a pull requests at once */
+	u32 first, last;	/* of the queue; UINT32_MAX: it is empty */
+	struct omx_estimate estimate;
+	u32 requested, outstanding;	/* bytes */
+	u64 again, arrived;	/* frames */
+} sim;
+
+/* ---- events ---- */
+
+static bool is_before(const struct event *a, const struct event *b)
+{
+	return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void event_push(u64 at, u32 pull, u32 frame)
+{
+	struct event event = { at, sim.order++, pull, frame };
+	u32 i = sim.count++;
+
+	assert_true(sim.count < HEAP_MAX);
+	while (i && is_before(&event, &sim.heap[(i - 1) / 2])) {
+		sim.heap[i] = sim.heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	sim.heap[i] = event;
+}
+
+static struct event event_pop(void)
+{
+	struct event first = sim.heap[0];
+	struct event last = sim.heap[--sim.count];
+	u32 i = 0, child;
+
+	while ((child = 2 * i + 1) < sim.count) {
+		if (child + 1 < sim.count && is_before(&sim.heap[child + 1], &sim.heap[child]))
+			child++;
+		if (!is_before(&sim.heap[child], &last))
+			break;
+		sim.heap[i] = sim.heap[child];
+		i = child;
+	}
+	sim.heap[i] = last;
+	return first;
+}
+
+static u32 now_us(void)
+{
+	return sim.now / 1000;
+}
+
+/* ---- the port: frames of one request enter it one behind the other ---- */
+
+static void port_send(u32 pull, u32 frame)
+{
+	struct port *port = &sim.port;
+	u64 at = sim.now + port->delay;
+
+	if (random_below(1000) < port->loss)
+		return;
+	port->sent++;
+	if (port->free_at > at && port->free_at - at >= port->queue * port->frame_ns) {
+		port->dropped++;
+		return;
+	}
+	port->free_at = max(port->free_at, at) + port->frame_ns;
+	event_push(port->free_at, pull, frame);
+}
+
+static void answer(u32 pull, const struct omx_pull_request *request)
+{
+	u32 first = request->offset / PAYLOAD, i;
+
+	for (i = 0; i < 32; i++)
+		if (request->wanted >> i & 1)
+			port_send(pull, first + i);
+}
+
+/* ---- as schedule.c ---- */
+
+static bool board_take(u32 bytes)
+{
+	if (sim.outstanding + bytes > max(bytes, sim.estimate.limit))
+		return false;
+	sim.outstanding += bytes;
+	sim.requested += bytes;
+	return true;
+}
+
+static void queue_append(u32 number)
+{
+	struct pull *pull = &sim.pull[number];
+
+	if (pull->waits)
+		return;
+	pull->waits = true;
+	pull->next = UINT32_MAX;
+	if (sim.first == UINT32_MAX)
+		sim.first = number;
+	else
+		sim.pull[sim.last].next = number;
+	sim.last = number;
+}
+
+static bool board_is_low(void)
+{
+	return sim.outstanding <= omx_estimate_low(&sim.estimate, sim.part);
+}
+
+/* ---- as request.c, response.c, delivery.c ---- */
+
+static void pull_request_more(u32 number, bool has_turn)
+{
+	struct pull *pull = &sim.pull[number];
+	struct omx_pull_window *window = &pull->window;
+	struct omx_pull_request request;
+
+	omx_pull_window_set_limit(window, sim.estimate.path / PAYLOAD);
+	omx_pull_window_set_part(window, sim.part);
+	while (omx_pull_window_wants(window)) {
+		u32 slot = window->next_block % OMX_PULL_BLOCKS;
+		u32 bytes = omx_pull_window_next_frames(window) * PAYLOAD;
+
+		if (!(has_turn || sim.first == UINT32_MAX) || !board_take(bytes)) {
+			queue_append(number);
+			return;
+		}
+		has_turn = false;
+		if (!omx_pull_window_is_in_block(window)) {
+			pull->marks[slot].delivered = sim.requested - sim.outstanding;
+			pull->marks[slot].was_quiet = sim.outstanding <= bytes;
+		}
+		if (!window->outstanding)
+			pull->progress = now_us();
+		omx_pull_window_request(window, now_us(), &request);
+		answer(number, &request);
+	}
+}
+
+static void board_continue(void)
+{
+	while (sim.first != UINT32_MAX && board_is_low()) {
+		u32 number = sim.first;
+
+		sim.first = sim.pull[number].next;
+		sim.pull[number].waits = false;
+		pull_request_more(number, true);
+	}
+}
+
+static void pull_start(u32 number)
+{
+	omx_pull_window_init(&sim.pull[number].window, sim.pull[number].length, PAYLOAD);
+	pull_request_more(number, false);
+}
+
+static void sample_rtt(struct pull *pull, u64 block)
+{
+	u32 rtt = omx_pull_window_rtt(&pull->window, block, now_us());
+
+	pull->rtt = pull->rtt ? pull->rtt + (s32)(rtt - pull->rtt) / 8 : rtt;
+	if (rtt < pull->base || (!pull->base && pull->marks[block % OMX_PULL_BLOCKS].was_quiet))
+		pull->base = rtt;
+}
+
+static void sample_rate(struct pull *pull, u64 block)
+{
+	omx_estimate_delivered(&sim.estimate, now_us(),
+			       sim.requested - sim.outstanding -
+			       pull->marks[block % OMX_PULL_BLOCKS].delivered,
+			       omx_pull_window_rtt(&pull->window, block, now_us()), pull->base);
+}
+
+static void request_again(u32 number, const struct omx_pull_request *request)
+{
+	omx_estimate_lost(&sim.estimate, now_us(), sim.pull[number].rtt);
+	sim.again += hweight32(request->wanted);
+	answer(number, request);
+}
+
+static void frame_arrives(u32 number, u32 frame)
+{
+	struct pull *pull = &sim.pull[number];
+	struct omx_pull_window *window = &pull->window;
+	u64 offset = (u64)frame * PAYLOAD, block;
+	struct omx_pull_request request;
+	u32 length = min_t(u64, PAYLOAD, window->length - offset);
+
+	if (omx_pull_window_judge(window, offset, length, &block) != OMX_PULL_NEW)
+		return;
+	sim.arrived++;
+	if (omx_pull_window_samples(window, block))
+		sample_rtt(pull, block);
+	omx_pull_window_received(window, offset, block, 1);
+	sim.outstanding -= PAYLOAD;
+	if (omx_pull_window_is_timed(window, block))
+		sample_rate(pull, block);
+	pull->progress = now_us();
+	pull->done += length;
+	pull_request_more(number, false);
+	if (omx_pull_window_gap(window, block, now_us(), max_t(u32, PATIENCE_MIN_US, 2 * pull->rtt),
+				&request))
+		request_again(number, &request);
+	if (omx_pull_window_done(window))
+		pull_start(number);
+	board_continue();
+}
+
+static void timer_fires(u32 number)
+{
+	struct pull *pull = &sim.pull[number];
+	u32 patience = max_t(u32, TIMEOUT_US, 4 * pull->rtt);
+	struct omx_pull_request request;
+
+	if (pull->window.outstanding && now_us() - pull->progress >= patience)
+		while (omx_pull_window_late(&pull->window, now_us(), patience, &request))
+			request_again(number, &request);
+	event_push(sim.now + 4000000, number, UINT32_MAX);
+}
+
+static void simulate(u64 ms)
+{
+	u64 end = sim.now + ms * 1000000;
+
+	while (sim.heap[0].at < end) {
+		struct event event = event_pop();
+
+		sim.now = event.at;
+		if (event.frame == UINT32_MAX)
+			timer_fires(event.pull);
+		else
+			frame_arrives(event.pull, event.frame);
+		assert_true(sim.outstanding <= OMX_ESTIMATE_MAX_BYTES);
+	}
+	sim.now = end;
+}
+
+static void set_up(u32 pulls, u64 length, u32 mbit, u32 delay_us, u32 queue)
+{
+	u32 i;
+
+	memset(&sim, 0, sizeof(sim));
+	random_seed(pulls);
+	sim.port = (struct port){
+		.frame_ns = (FRAME + 38) * 8000ULL / mbit,
+		.queue = queue,
+		.delay = delay_us * 1000ULL,
+	};
+	sim.first = UINT32_MAX;
+	sim.pulls = pulls;
+	sim.part = pulls < 10 ? 32 : 8;
+	omx_estimate_init(&sim.estimate, FRAME);
+	for (i = 0; i < pulls; i++) {
+		sim.pull[i].length = length;
+		pull_start(i);
+		event_push(i * 4000, i, UINT32_MAX);
+	}
+}
+
+/* Percent of what the port can carry that arrives within `ms`, after a time to settle. */
+static u32 utilization(u64 settle_ms, u64 ms)
+{
+	u64 before;
+
+	simulate(settle_ms);
+	before = sim.arrived;
+	simulate(ms);
+	return (sim.arrived - before) * sim.port.frame_ns / (ms * 10000);
+}
+
+/* Jain's index of fairness, in percent. */
+static u32 fairness(void)
+{
+	double sum = 0, squares = 0;
+	u32 i;
+
+	for (i = 0; i < sim.pulls; i++) {
+		sum += sim.pull[i].done;
+		squares += (double)sim.pull[i].done * sim.pull[i].done;
+	}
+	return 100 * sum * sum / (sim.pulls * squares);
+}
+
+/* ---- tests ---- */
+
+static void incast__short_queue_does_not_overflow(void **state)
+{
+	static const u32 pulls[] = { 1, 2, 3, 8, 63, 200, 1000 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(pulls) / sizeof(pulls[0]); i++) {
+		set_up(pulls[i], 1 << 20, 1000, 100, 100);
+		assert_true(utilization(10, 1000) >= 97);
+		assert_int_equal(sim.port.dropped, 0);
+		assert_int_equal(sim.again, 0);
+		if (pulls[i] <= 63)
+			assert_true(fairness() >= 99);
+	}
+}
+
+/* 10 Gb/s and 250 us: more than 200 frames are on their way. */
+static void incast__long_path_is_filled(void **state)
+{
+	static const u32 pulls[] = { 1, 2, 8, 63 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(pulls) / sizeof(pulls[0]); i++) {
+		set_up(pulls[i], 64 << 20, 10000, 250, 1000);
+		assert_true(utilization(20, 200) >= 95);
+		assert_int_equal(sim.port.dropped, 0);
+	}
+}
+
+/* The limit that fills the path overflows the port: few frames are lost to find that out. */
+static void incast__long_path_with_short_queue(void **state)
+{
+	(void)state;
+	set_up(63, 1 << 20, 1000, 2000, 100);
+	assert_true(utilization(100, 2000) >= 90);
+	assert_true(sim.again * 50 <= sim.arrived);
+}
+
+/* Queues that are shorter than what everything begins with. */
+static void incast__very_short_queue(void **state)
+{
+	(void)state;
+	set_up(63, 1 << 20, 1000, 100, 50);
+	assert_true(utilization(100, 2000) >= 90);
+	assert_true(sim.again * 50 <= sim.arrived);
+}
+
+static void incast__loss_does_not_stop(void **state)
+{
+	(void)state;
+	set_up(8, 1 << 20, 1000, 100, 100);
+	sim.port.loss = 10;
+	assert_true(utilization(100, 2000) >= 80);
+	assert_true(fairness() >= 95);
+}
+
+/* A queue that is always there must not pass for a long path. */
+static void estimate__standing_queue_does_not_raise_the_limit(void **state)
+{
+	u32 limit;
+
+	(void)state;
+	set_up(63, 1 << 20, 1000, 100, 1000);
+	simulate(100);
+	limit = sim.estimate.limit;
+	simulate(5000);
+	assert_int_equal(sim.estimate.limit, limit);
+}
+
+static void estimate__starts_the_same_after_silence(void **state)
+{
+	u32 start;
+
+	(void)state;
+	set_up(1, 64 << 20, 10000, 250, 1000);
+	start = sim.estimate.limit;
+	assert_int_equal(start, OMX_ESTIMATE_START_FRAMES * FRAME);
+	simulate(20);
+	assert_true(sim.estimate.limit > 4 * start);
+	omx_estimate_delivered(&sim.estimate, now_us() + 2 * OMX_ESTIMATE_PERIOD_US, FRAME, 250,
+			       250);
+	assert_int_equal(sim.estimate.limit, start);
+}
+
+static void estimate__losses_of_one_round_count_once(void **state)
+{
+	struct omx_estimate estimate;
+	u32 limit, i;
+
+	(void)state;
+	omx_estimate_init(&estimate, FRAME);
+	omx_estimate_delivered(&estimate, 1000, 1250 * 250, 250, 250);
+	limit = estimate.limit;
+	for (i = 0; i < 10; i++)
+		omx_estimate_lost(&estimate, 2000 + i, 300);
+	assert_int_equal(estimate.limit, limit / 10 * 7);
+	omx_estimate_lost(&estimate, 2300, 300);
+	assert_int_equal(estimate.limit, limit / 10 * 7 / 10 * 7);
+	/* However much is lost, a block and a half stay. */
+	for (i = 0; i < 100; i++)
+		omx_estimate_lost(&estimate, 3000 + 300 * i, 300);
+	assert_int_equal(estimate.limit, OMX_ESTIMATE_MIN_FRAMES * FRAME);
+}
+
+static void estimate__extremes(void **state)
+{
+	static const u32 values[] = { 0, 1, 1500, 65535, 1u << 31, UINT32_MAX };
+	struct omx_estimate estimate;
+	u32 i, j, k, l;
+
+	(void)state;
+	for (i = 1; i < 4; i++)
+		for (j = 0; j < 6; j++)
+			for (k = 0; k < 6; k++)
+				for (l = 0; l < 6; l++) {
+					omx_estimate_init(&estimate, values[i]);
+					omx_estimate_delivered(&estimate, values[l], values[j],
+							       values[k], values[l]);
+					omx_estimate_lost(&estimate, values[k], values[l]);
+					assert_in_range(estimate.limit,
+							OMX_ESTIMATE_MIN_FRAMES * values[i],
+							OMX_ESTIMATE_MAX_BYTES);
+				}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(incast__short_queue_does_not_overflow),
+		cmocka_unit_test(incast__long_path_is_filled),
+		cmocka_unit_test(incast__long_path_with_short_queue),
+		cmocka_unit_test(incast__very_short_queue),
+		cmocka_unit_test(incast__loss_does_not_stop),
+		cmocka_unit_test(estimate__standing_queue_does_not_raise_the_limit),
+		cmocka_unit_test(estimate__starts_the_same_after_silence),
+		cmocka_unit_test(estimate__losses_of_one_round_count_once),
+		cmocka_unit_test(estimate__extremes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
