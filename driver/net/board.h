@@ -33,7 +33,8 @@ struct omx_small_queue;
 #define OMX_MTU_MIN	96		/* the headers of a put and 16 bytes of it */
 #define OMX_MTU_MAX	0xffffu		/* omx_wire_head.length has 16 bits */
 
-#define OMX_PULL_TURN_BYTES	(64 << 10)
+/* A block of jumbo frames: a pull alone waits again only after it. */
+#define OMX_PULL_TURN_BYTES	(288 << 10)
 
 /* Pulls share the board; see pull/schedule.c. */
 struct omx_pull_scheduler {

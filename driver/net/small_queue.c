@@ -37,13 +37,13 @@
 #define LIMIT_MIN	(128l << 10)
 #define LIMIT_MAX	(4l << 20)
 
-/* Of a user: a jumbo frame or two. */
-#define TURN_BYTES	(16 << 10)
+/* Of a user: the longest frame (GSO), so that who waits for each of his has a turn, too. */
+#define TURN_BYTES	(64 << 10)
 
 /* One frame at a time is charged to this one instead. */
 struct probe_sock {
 	struct inet_sock inet;	/* first */
-	struct omx_small_queue *queue;	/* referenced while there is such a frame */
+	struct omx_small_queue *queue;	/* a reference, see probe_destruct() */
 	u64 begun;		/* ns */
 	u32 ahead;		/* bytes before this frame */
 };
@@ -68,7 +68,6 @@ static struct sock *probe_begin(struct omx_small_queue *queue, u32 ahead)
 {
 	struct probe_sock *probe = queue_probe(queue);
 
-	sock_hold(omx_queue_sk(queue));
 	probe->ahead = ahead;
 	WRITE_ONCE(probe->begun, ktime_get_mono_fast_ns());
 	return &probe->inet.sk;
@@ -137,18 +136,27 @@ static void queue_write_space(struct sock *sk)
 
 /*
  * The same for a probe: so many bytes took so long.  The new measurement counts for
- * three quarters.  The queue may be gone afterwards, but not this module: the frame
+ * three quarters.  IP may have cut the frame into fragments, each of which is charged
+ * here: the first one counts.  The channels may be gone, but not this module: the frame
  * still counts for one byte.
  */
 static void probe_write_space(struct sock *sk)
 {
 	struct probe_sock *probe = container_of(sk, struct probe_sock, inet.sk);
 	struct omx_small_queue *queue = probe->queue;
+	u32 limit = probe_limit(probe);
 
-	WRITE_ONCE(queue->limit, (queue->limit + 3 * probe_limit(probe)) / 4);
-	clear_bit_unlock(OMX_QUEUE_PROBING, &queue->flags);
+	if (test_and_clear_bit(OMX_QUEUE_PROBING, &queue->flags))
+		WRITE_ONCE(queue->limit, (queue->limit + 3 * limit) / 4);
 	queue_write_space(omx_queue_sk(queue));
-	sock_put(omx_queue_sk(queue));
+}
+
+/* Nobody uses the board, and no frame is charged to the probe. */
+static void probe_destruct(struct sock *sk)
+{
+	struct probe_sock *probe = container_of(sk, struct probe_sock, inet.sk);
+
+	sock_put(omx_queue_sk(probe->queue));
 }
 
 /* ---- endpoints ---- */
@@ -176,7 +184,9 @@ static struct omx_small_queue *queue_alloc(struct omx_board *board)
 	if (!sk || !probe)
 		goto no_memory;
 	queue = &container_of(sk, struct omx_queue_sock, inet.sk)->queue;
+	sock_hold(sk);
 	container_of(probe, struct probe_sock, inet.sk)->queue = queue;
+	probe->sk_destruct = probe_destruct;
 	omx_spin_lock_init(&queue->lock, OMX_LOCK_SMALL_QUEUE);
 	omx_user_turns_init(&queue->turns, TURN_BYTES);
 	INIT_LIST_HEAD(&queue->users);
@@ -215,6 +225,7 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 		return NULL;
 	user->queue = queue;
 	user->account = account;
+	user->number = queue->users_so_far++;
 	omx_user_turn_init(&user->turn);
 	INIT_LIST_HEAD(&user->channels);
 	__skb_queue_head_init(&user->requests);
