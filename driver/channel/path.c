@@ -52,6 +52,7 @@ static void path_review(struct omx_path *path)
 static struct omx_path *path_make(struct omx_board *board, u64 mac)
 {
 	struct omx_path *path = kzalloc(sizeof(*path), GFP_ATOMIC | __GFP_NOWARN);
+	unsigned int i;
 
 	if (!path)
 		return NULL;
@@ -59,7 +60,8 @@ static struct omx_path *path_make(struct omx_board *board, u64 mac)
 	path->board = board;
 	path->mac = mac;
 	omx_spin_lock_init(&path->lock, OMX_LOCK_PATH);
-	INIT_LIST_HEAD(&path->waiting);
+	for (i = 0; i < OMX_PATH_USERS; i++)
+		INIT_LIST_HEAD(&path->waiting[i]);
 	omx_congestion_start(&path->congestion);
 	path->window = path->congestion.window;
 	hash_add(board->paths.by_mac, &path->node, path_hash(&board->paths, mac));
@@ -99,7 +101,7 @@ void omx_path_leave(struct omx_path *path)
 	omx_board_put(board);
 }
 
-/* ---- the queue ---- */
+/* ---- the queues ---- */
 
 /* One frame may always be in flight. */
 static u32 path_room(const struct omx_path *path)
@@ -112,17 +114,33 @@ static u32 path_room(const struct omx_path *path)
 	return max(window - in_flight, 0);
 }
 
-static void path_enqueue(struct omx_channel *ch)
+static struct list_head *path_queue_of(const struct omx_channel *ch)
+{
+	return &ch->path->waiting[ch->ep->board_user->number % OMX_PATH_USERS];
+}
+
+static void path_count_waiting(struct omx_path *path, int change)
+{
+	lockdep_assert_held(&path->lock);
+	WRITE_ONCE(path->waiting_count, path->waiting_count + change);
+}
+
+/* True: no other channel waits. */
+static bool path_enqueue(struct omx_channel *ch)
 {
 	struct omx_path *path = ch->path;
+	bool is_alone;
 
 	spin_lock(&path->lock);
+	is_alone = path->waiting_count == !list_empty(&ch->in_path);
 	if (list_empty(&ch->in_path) && !ch->recovery_stopped) {
-		list_add_tail(&ch->in_path, &path->waiting);
+		list_add_tail(&ch->in_path, path_queue_of(ch));
+		path_count_waiting(path, 1);
 		omx_congestion_limited(&path->congestion, omx_channel_now_us());
 		omx_count(path->board, PATH_WAITED);
 	}
 	spin_unlock(&path->lock);
+	return is_alone;
 }
 
 void omx_path_dequeue(struct omx_channel *ch)
@@ -131,8 +149,30 @@ void omx_path_dequeue(struct omx_channel *ch)
 	if (list_empty_careful(&ch->in_path))
 		return;
 	spin_lock(&ch->path->lock);
-	list_del_init(&ch->in_path);
+	if (!list_empty(&ch->in_path)) {
+		list_del_init(&ch->in_path);
+		path_count_waiting(ch->path, -1);
+	}
 	spin_unlock(&ch->path->lock);
+}
+
+/* The first one of the next user of whom any channel waits. */
+static struct omx_channel *path_first(struct omx_path *path)
+{
+	struct omx_channel *ch;
+	unsigned int i;
+
+	lockdep_assert_held(&path->lock);
+	for (i = 1; i <= OMX_PATH_USERS; i++) {
+		u32 user = (path->served + i) % OMX_PATH_USERS;
+
+		ch = list_first_entry_or_null(&path->waiting[user], struct omx_channel, in_path);
+		if (ch) {
+			path->served = user;
+			return ch;
+		}
+	}
+	return NULL;
 }
 
 static struct omx_channel *path_pop(struct omx_path *path)
@@ -140,9 +180,11 @@ static struct omx_channel *path_pop(struct omx_path *path)
 	struct omx_channel *ch;
 
 	spin_lock_bh(&path->lock);
-	ch = list_first_entry_or_null(&path->waiting, struct omx_channel, in_path);
-	if (ch)
+	ch = path_first(path);
+	if (ch) {
 		list_del_init(&ch->in_path);
+		path_count_waiting(path, -1);
+	}
 	spin_unlock_bh(&path->lock);
 	return ch;
 }
@@ -169,7 +211,7 @@ static bool path_run_one(struct omx_path *path)
 
 void omx_path_run(struct omx_path *path)
 {
-	while (!list_empty_careful(&path->waiting) &&
+	while (READ_ONCE(path->waiting_count) &&
 	       (path_room(path) || !READ_ONCE(path->limits)) && path_run_one(path))
 		;
 }
@@ -202,23 +244,25 @@ u32 omx_path_take(struct omx_channel *ch, u32 wanted)
 {
 	struct omx_path *path = ch->path;
 	u32 frames = 0, more = 0;
+	bool is_alone;
 
 	lockdep_assert_held(&ch->lock);
 	/* It has its turn, or nobody waits. */
 	if (ch->has_turn)
 		frames = path_try_take(ch, min_t(u32, wanted, TURN_FRAMES));
-	else if (list_empty_careful(&path->waiting))
+	else if (!READ_ONCE(path->waiting_count))
 		frames = path_try_take(ch, wanted);
 	if (frames == wanted)
 		return frames;
-	path_enqueue(ch);
+	is_alone = path_enqueue(ch);
 	/*
 	 * Either this sees the room that others have made, or their omx_path_next() sees
 	 * the channel in the queue.  Others may take that room meanwhile: it leaves the
-	 * queue only with something in flight, whose ack will let it go on.
+	 * queue only with something in flight, whose ack will let it go on.  If others were in
+	 * the queue before, the first of them has done this.
 	 */
 	smp_mb();
-	if (READ_ONCE(path->waiting.next) == &ch->in_path)
+	if (is_alone)
 		more = path_try_take(ch, wanted - frames);
 	if (more)
 		omx_path_dequeue(ch);

@@ -6,9 +6,9 @@
  * A path that cannot limit anybody, because its window has room for a full window of
  * each channel, counts nothing: then packets cost no more than without it.
  * Otherwise `in_flight` is the sum of what channels say that they have in flight
- * (ch->on_path), and a channel that finds no room waits in a queue.  Whoever makes
- * room lets the first channels of the queue send, after it has released the lock
- * of its own channel.
+ * (ch->on_path), and a channel that finds no room waits in the queue of its user.
+ * Whoever makes room lets the first channels of these queues send in turn, after it has
+ * released the lock of its own channel.
  *
  * A path exists while it has channels.  Peers on this host have none.
  */
@@ -28,6 +28,8 @@ struct omx_board;
 struct omx_channel;
 
 #define OMX_PATH_HASH_BITS	8
+/* Users of a host have turns; if they are more, some share theirs. */
+#define OMX_PATH_USERS		16
 
 struct omx_path_table {
 	spinlock_t lock;
@@ -45,7 +47,9 @@ struct omx_path {
 	atomic_t in_flight;		/* frames, while the path limits */
 	spinlock_t lock;		/* of what follows */
 	struct omx_congestion congestion;
-	struct list_head waiting;	/* channels; see ch->in_path */
+	struct list_head waiting[OMX_PATH_USERS];	/* channels; see ch->in_path */
+	u32 waiting_count;		/* read without the lock */
+	u32 served;			/* whose channel was the last to have its turn */
 	struct rcu_head rcu;
 };
 
@@ -81,7 +85,7 @@ static inline bool omx_path_is_lossy(const struct omx_path *path, u32 now)
 /* After something may have made room. */
 static inline void omx_path_next(struct omx_path *path)
 {
-	if (path && unlikely(!list_empty_careful(&path->waiting)))
+	if (path && unlikely(READ_ONCE(path->waiting_count)))
 		omx_path_run(path);
 }
 
