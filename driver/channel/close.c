@@ -150,23 +150,31 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	}
 }
 
-void omx_channel_fail(struct omx_channel *ch, u8 status)
+static void channel_die(struct omx_channel *ch, u8 status, struct sk_buff_head *packets)
 {
-	struct sk_buff_head packets;
-
-	__skb_queue_head_init(&packets);
-	spin_lock_bh(&ch->lock);
-	if (ch->dead) {
-		spin_unlock_bh(&ch->lock);
-		return;
-	}
+	lockdep_assert_held(&ch->lock);
 	/* First: whoever does not find the channel any more has to find its flow. */
 	omx_channel_remember_flow(ch);
 	WRITE_ONCE(ch->dead, status);
 	omx_channel_leave_turns(ch);
 	omx_small_queue_forget(ch);
-	channel_remove_packets(ch, &packets);
+	channel_remove_packets(ch, packets);
+}
+
+/* flow: -1: whatever it is. */
+static void channel_fail(struct omx_channel *ch, int flow, u8 status)
+{
+	struct sk_buff_head packets;
+	bool dies;
+
+	__skb_queue_head_init(&packets);
+	spin_lock_bh(&ch->lock);
+	dies = !ch->dead && (flow < 0 || flow == ch->rx.flow);
+	if (dies)
+		channel_die(ch, status, &packets);
 	spin_unlock_bh(&ch->lock);
+	if (!dies)
+		return;
 
 	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
@@ -174,6 +182,16 @@ void omx_channel_fail(struct omx_channel *ch, u8 status)
 		queue_work(omx_system_wq, &ch->end);
 	else
 		channel_report_dead(ch);
+}
+
+void omx_channel_fail(struct omx_channel *ch, u8 status)
+{
+	channel_fail(ch, -1, status);
+}
+
+void omx_channel_fail_received(struct omx_channel *ch, u16 flow, u8 status)
+{
+	channel_fail(ch, flow, status);
 }
 
 static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)

@@ -36,6 +36,8 @@ int omx_channel_enlist(struct omx_channel *ch, struct list_head *node,
 struct list_head *omx_channel_pop_first(struct omx_channel *ch, struct list_head *list);
 /* The channel ends: all its requests end with this status. */
 void omx_channel_fail(struct omx_channel *ch, u8 status);
+/* The same, if this is the flow that it receives. */
+void omx_channel_fail_received(struct omx_channel *ch, u16 flow, u8 status);
 /* Continues that where the requests are many. */
 void omx_channel_end_work(struct work_struct *work);
 

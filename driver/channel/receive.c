@@ -444,13 +444,19 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 
 /*
  * Is the channel refused, or only a flow that it has left since?  An ACK names a flow of
- * its receiver, other packets one of their sender.
+ * its receiver, which may change meanwhile, other packets one of their sender.
  */
-static bool nack_means(const struct omx_channel *ch, const struct omx_wire_nack *nack)
+static void channel_refused(struct omx_board *board, struct omx_channel *ch,
+			    const struct omx_wire_nack *nack)
 {
-	u16 flow = nack->type == OMX_WIRE_ACK ? READ_ONCE(ch->rx.flow) : ch->tx.flow;
+	u16 flow = be16_to_cpu(nack->flow);
 
-	return !nack->flow || be16_to_cpu(nack->flow) == flow;
+	if (nack->type == OMX_WIRE_ACK && flow)
+		omx_channel_fail_received(ch, flow, nack->status);
+	else if (!flow || flow == ch->tx.flow)
+		omx_channel_fail(ch, nack->status);
+	else
+		omx_count(board, DROP_NACK);
 }
 
 void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
@@ -460,11 +466,11 @@ void omx_channel_nack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct omx_channel *ch = omx_channel_of(ep, skb);
 	u8 status = nack->status;
 
-	if (!ch || !status || status >= OMX_STATUSES || !nack_means(ch, nack))
+	if (!ch || !status || status >= OMX_STATUSES)
 		omx_count(board, DROP_NACK);
 	else if (nack->pull)
 		omx_pull_refused(ch, be32_to_cpu(nack->pull), status);
 	else
-		omx_channel_fail(ch, status);
+		channel_refused(board, ch, nack);
 	kfree_skb(skb);
 }
