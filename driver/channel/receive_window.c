@@ -106,6 +106,8 @@ u32 omx_channel_window(struct omx_channel *ch)
 	if (!ch->window_closed && window_fits(ep))
 		return omx_channel_share(ch);
 	omx_channel_close_window(ch);
+	if (READ_ONCE(ch->sender.turn) != OMX_TURN_NONE)
+		omx_channel_leave_turns(ch);	/* others can use it */
 	ch->sender_waits = false;
 	return 0;
 }
