@@ -94,13 +94,23 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 /* What this frame is.  For a new one *block is where it belongs. */
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block);
-/* Is the next frame of this block the first: a sample of the round-trip time? */
-static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
-					   u64 block)
+/*
+ * Is the next frame of this block the first: a sample of the round-trip time?  If the
+ * block was requested again, it may be the response to either request.
+ */
+static inline bool omx_pull_window_is_untouched(const struct omx_pull_window *window,
+						u64 block)
 {
 	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
 
-	return !b->again && hweight32(b->missing) == b->frames;
+	return hweight32(b->missing) == b->frames;
+}
+
+static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
+					   u64 block)
+{
+	return omx_pull_window_is_untouched(window, block) &&
+	       !window->block[block % OMX_PULL_BLOCKS].again;
 }
 
 /* Has the block arrived without being requested again: a sample of the rate? */

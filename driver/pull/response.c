@@ -72,6 +72,18 @@ static noinline void pull_request_gap(struct omx_pull *pull, u64 block, struct s
 	omx_pull_request_again(pull, &request, out);
 }
 
+/*
+ * A path that is longer than the first patience would never give a sample otherwise, and
+ * each block would be requested twice: the time since the first request is too long at
+ * worst.
+ */
+static bool pull_samples_rtt(const struct omx_pull *pull, u64 block)
+{
+	return omx_pull_window_samples(&pull->window, block) ||
+	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block) &&
+		omx_pull_window_is_untouched(&pull->window, block));
+}
+
 /* New frames of a block are in place: learn from it and request more. */
 static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 			 struct sk_buff_head *out)
@@ -79,7 +91,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	/* The timer was set with patience, which ends with this frame. */
 	bool timer_is_late = pull->backoff || omx_pull_window_is_held(&pull->window, block);
 
-	if (omx_pull_window_samples(&pull->window, block))
+	if (pull_samples_rtt(pull, block))
 		omx_pull_sample_rtt(pull, block, omx_pull_now_us());
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
