@@ -140,6 +140,8 @@ void omx_peer_delete(struct omx_peer_table *table, struct omx_peer *peer)
 		hlist_del_rcu(&peer->by_address);
 		WRITE_ONCE(table->udp_count, table->udp_count - 1);
 		omx_udp_path_free(peer->udp);
+		if (!table->udp_count)	/* no socket is open without peers */
+			omx_udp_review(&container_of(table, struct omx_board, peers)->on->udp);
 	}
 	WRITE_ONCE(table->count, table->count - 1);
 	omx_peers_count_mtu_change(table);
@@ -155,6 +157,8 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 	}
 	WRITE_ONCE(peer->mtu, 0);
 	memset(&peer->path, 0, sizeof(peer->path));
+	if (peer->udp)
+		WRITE_ONCE(peer->udp->limit, 0);
 	omx_peers_count_mtu_change(table);
 }
 
@@ -251,8 +255,9 @@ static u32 peer_mtu(const struct omx_peer *peer, u32 assumed)
 {
 	u32 mtu = READ_ONCE(peer->mtu) ?: assumed;
 
-	if (peer->udp)
-		mtu = min(mtu, READ_ONCE(peer->udp->mtu) ?: OMX_UDP_MTU_ASSUMED);
+	if (peer->udp)		/* what is too long all the same leaves in IP fragments */
+		mtu = max_t(u32, OMX_MTU_MIN,
+			    min(mtu, READ_ONCE(peer->udp->mtu) ?: OMX_UDP_MTU_ASSUMED));
 	return min(mtu, omx_path_mtu_limit(&peer->path, omx_peer_base_mtu(peer)));
 }
 

@@ -116,6 +116,7 @@ static int packet_unwrap(struct sk_buff *skb)
 	skb_reset_mac_header(skb);
 	skb_pull_rcsum(skb, ETH_HLEN);
 	skb->protocol = htons(omx_ethertype);
+	skb->ip_summed = CHECKSUM_NONE;		/* it was for the headers that are gone */
 	/* A frame that is kept must not keep a route, and with it a device. */
 	skb_scrub_packet(skb, false);
 	if (is_broadcast_ether_addr(eth_hdr(skb)->h_dest))

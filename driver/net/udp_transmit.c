@@ -151,7 +151,13 @@ static void udp_push_ip4(struct net *net, struct sk_buff *skb, const struct rtab
 	IPCB(skb)->frag_max_size = fragment_size;
 }
 
-/* Returns what the stack says, or a negative error; then the frame is still the caller's. */
+/* The stack has consumed the frame, even if it returns an error. */
+static int udp_left(int error)
+{
+	return error < 0 ? NET_XMIT_DROP : error;
+}
+
+/* Returns NET_XMIT_..., or a negative error; then the frame is still the caller's. */
 static int udp_xmit4(struct omx_board *board, struct omx_udp_path *path, struct sk_buff *skb)
 {
 	const __be32 dest = path->address.ip.s6_addr32[3];
@@ -175,7 +181,7 @@ static int udp_xmit4(struct omx_board *board, struct omx_udp_path *path, struct 
 	udp_set_csum(false, skb, source, dest, skb->len);
 	udp_push_ip4(net, skb, route, source, dest, fragment_size);
 	skb_dst_set(skb, &route->dst);
-	return ip_local_out(net, sk, skb);
+	return udp_left(ip_local_out(net, sk, skb));
 }
 
 /* ---- IPv6 ---- */
@@ -245,7 +251,7 @@ static int udp_xmit6(struct omx_board *board, struct omx_udp_path *path, struct 
 	udp6_set_csum(false, skb, &source, &path->address.ip, skb->len);
 	udp_push_ip6(net, skb, dst, &source, path, fragment_size);
 	skb_dst_set(skb, dst);
-	return ip6_local_out(net, sk, skb);
+	return udp_left(ip6_local_out(net, sk, skb));
 }
 #else
 static int udp_xmit6(struct omx_board *board, struct omx_udp_path *path, struct sk_buff *skb)
@@ -254,10 +260,24 @@ static int udp_xmit6(struct omx_board *board, struct omx_udp_path *path, struct 
 }
 #endif
 
+/*
+ * False: it was made when the peer was not reached by UDP yet, or the peer has asked for
+ * frames that are too long.
+ */
+static bool udp_can_carry(const struct sk_buff *skb)
+{
+	return !skb_is_gso(skb) &&
+	       skb->len <= U16_MAX - UDP_HEADERS - sizeof(struct ipv6hdr);
+}
+
 bool omx_udp_xmit(struct omx_board *board, struct omx_udp_path *path, struct sk_buff *skb)
 {
 	int error;
 
+	if (unlikely(!udp_can_carry(skb))) {
+		kfree_skb(skb);
+		return false;
+	}
 	local_bh_disable();	/* the cache of routes is per processor */
 	error = omx_address_is_v4(&path->address) ? udp_xmit4(board, path, skb) :
 						    udp_xmit6(board, path, skb);
