@@ -84,7 +84,6 @@ static void json_add_address(struct json_object *object, const struct omx_ioc_ud
 		return;
 	json_add_string(object, "address", address_format(udp, text));
 	json_add_u64(object, "port", udp->port);
-	json_add_u64(object, "path_mtu", udp->path_mtu);
 	if (udp->error)
 		json_add_string(object, "error", address_error(udp));
 	else
@@ -106,6 +105,7 @@ struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
 	else
 		json_add(object, "name", json_object_new_null());
 	json_add_u64(object, "mtu", peer->mtu);
+	json_add_u64(object, "path_mtu", udp->path_mtu);
 	json_add_u64(object, "age_ms", peer->age_ms);
 	json_add_bool(object, "static", peer->flags & OMX_PEER_STATIC);
 	json_add_bool(object, "local", peer->flags & OMX_PEER_LOCAL);
