@@ -106,7 +106,7 @@ build_unchecked() {
 # Modules of the tests' own, which a guest finds in /run/lab/run; a kernel
 # that cannot have one (no dmaengine) builds nothing there.
 build_modules() {
-	local module modules=(memory/engine memory/page_lock iommu/driver iommu/poke)
+	local module modules=(memory/engine memory/page_lock iommu/driver iommu/poke lab/fast)
 	[ "$opt_sva" = no ] || modules=(iommu/driver iommu/poke iommu/sva)
 	[ "$opt_debug" = no ] || modules+=(lab/bugs)
 	for module in "${modules[@]}"; do
