@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * --count endpoints on one host stream messages of 64 KiB to one endpoint, which
- * verifies them in the order of arrival.  After BEFORE seconds without loss the link loses
+ * verifies them in the order of arrival and answers each.  A stream has a few messages
+ * under way whose answers it awaits: the rate is that of the receiver.  After BEFORE seconds without loss the link loses
  * --percent of all frames for --seconds, and after that none: in the second
  * second after the loss as much must arrive as in the second one before it.
  */
@@ -21,11 +22,18 @@
 #define BIN		0.1		/* s */
 #define BINS		6000
 
+/* A message and its answer. */
+struct exchange {
+	char *buffer;
+	omx_request_t send, answer;
+	bool is_sent;
+};
+
 struct stream {
 	omx_endpoint_t ep;
 	omx_endpoint_addr_t peer;
-	omx_request_t requests[WINDOW], end;
-	char *buffers[WINDOW];
+	struct exchange exchanges[WINDOW];
+	omx_request_t end;
 	uint32_t begun, ended;
 };
 
@@ -48,24 +56,41 @@ static void open_stream(struct stream *stream, uint32_t i, uint64_t nic)
 	stream->ep = open_number(FIRST + i, NULL, 0);
 	stream->peer = connect_to(stream->ep, nic, options.endpoint);
 	for (slot = 0; slot < WINDOW; slot++) {
-		stream->buffers[slot] = allocate(LENGTH);
-		fill(stream->buffers[slot], LENGTH, match_of(i, slot), 0);
+		stream->exchanges[slot].buffer = allocate(LENGTH);
+		fill(stream->exchanges[slot].buffer, LENGTH, match_of(i, slot), 0);
 	}
+}
+
+static bool has_ended(struct stream *stream, struct exchange *exchange)
+{
+	omx_status_t status;
+
+	if (!exchange->is_sent) {
+		if (!is_done(stream->ep, &exchange->send, &status))
+			return false;
+		EQUAL(status.code, OMX_SUCCESS);
+		exchange->is_sent = true;
+	}
+	if (!is_done(stream->ep, &exchange->answer, &status))
+		return false;
+	EQUAL(status.code, OMX_SUCCESS);
+	return true;
 }
 
 static void go_on(struct stream *stream, uint32_t i)
 {
-	uint32_t slot = stream->begun % WINDOW;
-	omx_status_t status;
+	struct exchange *exchange = &stream->exchanges[stream->begun % WINDOW];
+	uint64_t match = match_of(i, stream->begun);
 
 	if (stream->begun - stream->ended == WINDOW) {
-		if (!is_done(stream->ep, &stream->requests[slot], &status))
+		if (!has_ended(stream, exchange))
 			return;
-		EQUAL(status.code, OMX_SUCCESS);
 		stream->ended++;
 	}
-	MUST(omx_isend(stream->ep, stream->buffers[slot], LENGTH, stream->peer,
-		       match_of(i, stream->begun), NULL, &stream->requests[slot]));
+	MUST(omx_irecv(stream->ep, NULL, 0, match, ~0ull, NULL, &exchange->answer));
+	MUST(omx_isend(stream->ep, exchange->buffer, LENGTH, stream->peer, match, NULL,
+		       &exchange->send));
+	exchange->is_sent = false;
 	stream->begun++;
 }
 
@@ -83,8 +108,13 @@ static double stream_for(double seconds)
 
 static void finish_stream(struct stream *stream)
 {
-	for (; stream->ended != stream->begun; stream->ended++)
-		finish_with(stream->ep, &stream->requests[stream->ended % WINDOW], OMX_SUCCESS);
+	for (; stream->ended != stream->begun; stream->ended++) {
+		struct exchange *exchange = &stream->exchanges[stream->ended % WINDOW];
+
+		if (!exchange->is_sent)
+			finish_with(stream->ep, &exchange->send, OMX_SUCCESS);
+		finish_with(stream->ep, &exchange->answer, OMX_SUCCESS);
+	}
 	finish_with(stream->ep, &stream->end, OMX_SUCCESS);
 	MUST(omx_close_endpoint(stream->ep));
 }
@@ -166,6 +196,8 @@ static void run_server(void)
 		EQUAL((uint32_t)status.match_info, next[stream]);
 		EQUAL(status.msg_length, LENGTH);
 		verify(buffer, LENGTH, match_of(stream, next[stream]++ % WINDOW));
+		MUST(omx_isend(ep, NULL, 0, status.addr, status.match_info, NULL, &request));
+		finish_with(ep, &request, OMX_SUCCESS);
 		bins[(uint32_t)((now() - origin) / BIN) % BINS]++;
 	}
 	EQUAL(receive(ep, &notice, sizeof(notice), NOTICE).xfer_length, sizeof(notice));

@@ -301,14 +301,14 @@ static bool is_charged(void)
 
 /*
  * What the server has of the module: open files, for control, its endpoint and
- * its threads that page in, the endpoint's socket, and that of the control
- * group's account, which victims share.
+ * its threads that page in, the endpoint's socket, two of the board's small queue,
+ * and that of the control group's account, which victims share.
  */
 static unsigned int server_files(void)
 {
 	const char *threads = getenv("OMX_PROGRESS_THREAD");
 
-	return (threads && !strcmp(threads, "0") ? 3 : 4) + is_charged();
+	return (threads && !strcmp(threads, "0") ? 5 : 6) + is_charged();
 }
 
 static bool is_released(const struct victim *victim)

@@ -129,6 +129,7 @@ struct flood {
 	struct cut_put put;
 	uint32_t gets;
 	uint32_t accepted;		/* packets that the driver has acknowledged */
+	uint32_t responses;		/* number of the last one that has arrived */
 };
 
 static struct omx_wire_sequence flood_sequence(const struct flood *flood, uint32_t seq)
@@ -197,6 +198,8 @@ static void flood_note(struct flood *flood, const struct raw_frame *frame)
 		ack = ntohl(frame->ack.ack);
 	if (frame->head.type == OMX_WIRE_ACCESS_RESPONSE) {
 		ack = ntohl(frame->sequence.ack);
+		if (ntohl(frame->sequence.seq) > flood->responses)
+			flood->responses = ntohl(frame->sequence.seq);
 		if (!flood->put.ack_flow) {
 			flood->put.ack_flow = frame->sequence.flow;
 			flood->put.ack = htonl(1);
@@ -236,10 +239,15 @@ static void flood_until_full(struct flood *flood)
 	printf("one_cut_off: the driver accepts %u gets without an ack\n", flood->accepted);
 }
 
-/* A few responses are acknowledged, so that a few packets more are performed. */
+/*
+ * A few responses are acknowledged, so that a few packets more are performed.  An ack for
+ * one that the driver has not sent yet would be dropped.
+ */
 static void flood_acknowledge(struct flood *flood, uint32_t responses)
 {
-	flood->put.ack = htonl(ntohl(flood->put.ack) + responses);
+	uint32_t ack = ntohl(flood->put.ack) + responses;
+
+	flood->put.ack = htonl(ack < flood->responses ? ack : flood->responses);
 	flood_more(flood);
 }
 
