@@ -375,7 +375,7 @@ static int query_udp_peer(struct net *net, void __user *arg, bool change,
 
 int omx_query_udp_peer(struct net *net, void __user *arg)
 {
-	return query_udp_peer(net, arg, false, omx_udp_peer_query);
+	return query_udp_peer(net, arg, false, omx_peer_query_address);
 }
 
 static int udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer)

@@ -320,8 +320,8 @@ static void peer_describe_board(struct omx_board *board, struct omx_ioc_peer *ou
 	omx_board_copy_name(board, out->name);
 }
 
-void omx_peer_describe(struct omx_board *board, const struct omx_peer *peer,
-		       struct omx_ioc_peer *out)
+static void peer_describe(struct omx_board *board, const struct omx_peer *peer,
+			  struct omx_ioc_peer *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->board = board->index;
@@ -358,7 +358,43 @@ int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer)
 	while (found && !found->mac)	/* for OMX_IOC_UDP_PEER only */
 		found = xa_find_after(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
 	if (found)
-		omx_peer_describe(board, found, peer);
+		peer_describe(board, found, peer);
+	rcu_read_unlock();
+	return found ? 0 : -ENOENT;
+}
+
+static void peer_describe_address(struct omx_board *board, const struct omx_peer *peer,
+				  struct omx_ioc_udp_peer *out)
+{
+	const struct omx_udp_path *path = peer->udp;
+
+	memset(out, 0, sizeof(*out));
+	peer_describe(board, peer, &out->peer);
+	out->port = omx_udp_port;
+	if (peer->mtu)
+		out->path_mtu = omx_peer_mtu(board, peer->mac, OMX_MTU_MIN);
+	if (!path)
+		return;
+	memcpy(out->address, &path->address.ip, sizeof(out->address));
+	out->scope = path->address.scope;
+	out->error = -READ_ONCE(path->error);
+}
+
+int omx_peer_query_address(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+{
+	unsigned long index = peer->peer.index;
+	struct omx_peer *found;
+
+	if (!index) {
+		memset(peer, 0, sizeof(*peer));
+		peer->port = omx_udp_port;
+		peer_describe_board(board, &peer->peer);
+		return 0;
+	}
+	rcu_read_lock();
+	found = xa_find(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
+	if (found)
+		peer_describe_address(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
@@ -374,7 +410,7 @@ int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer)
 	rcu_read_lock();
 	found = omx_peer_find(&board->peers, peer->mac);
 	if (found)
-		omx_peer_describe(board, found, peer);
+		peer_describe(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }
@@ -400,7 +436,7 @@ int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 		if (strcmp(found->name, peer->name))
 			continue;
 		if (found->mac) {
-			omx_peer_describe(board, found, peer);
+			peer_describe(board, found, peer);
 			error = 0;
 			break;
 		}

@@ -115,9 +115,6 @@ bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length);
 bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
 
 /* ---- any context, RCU read lock or table->lock held ---- */
-/* For the ioctls. */
-void omx_peer_describe(struct omx_board *board, const struct omx_peer *peer,
-		       struct omx_ioc_peer *out);
 /* The path to a peer that is reached by UDP, or NULL. */
 struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac);
 struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac);
@@ -131,6 +128,8 @@ void omx_peer_heard(struct omx_board *board, u64 mac);
 
 /* ---- process context; they serve the ioctls of the same names ---- */
 int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer);
+/* Also finds peers whose MAC is not known yet, and says how all are reached. */
+int omx_peer_query_address(struct omx_board *board, struct omx_ioc_udp_peer *peer);
 int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer);
 int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer);
 int omx_peer_add(struct omx_board *board, const struct omx_ioc_peer *peer);

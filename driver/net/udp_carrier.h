@@ -95,7 +95,6 @@ int omx_udp_open(struct omx_udp *udp);
 int omx_udp_join(struct omx_udp *udp, const struct omx_address *group);
 void omx_udp_leave(struct omx_udp *udp, const struct omx_address *group);
 /* The ioctls. */
-int omx_udp_peer_query(struct omx_board *board, struct omx_ioc_udp_peer *peer);
 int omx_udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer);
 int omx_udp_peer_remove(struct omx_board *board, struct omx_ioc_udp_peer *peer);
 
@@ -125,11 +124,6 @@ static inline void omx_udp_init(struct omx_udp *udp, struct net *net)
 
 static inline void omx_udp_exit(struct omx_udp *udp)
 {
-}
-
-static inline int omx_udp_peer_query(struct omx_board *board, struct omx_ioc_udp_peer *peer)
-{
-	return -EOPNOTSUPP;
 }
 
 static inline int omx_udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer)

@@ -207,42 +207,6 @@ static bool address_is_own(struct net *net, const struct omx_address *address)
 #endif
 }
 
-static void udp_peer_describe(struct omx_board *board, const struct omx_peer *peer,
-			      struct omx_ioc_udp_peer *out)
-{
-	const struct omx_udp_path *path = peer->udp;
-
-	memset(out, 0, sizeof(*out));
-	omx_peer_describe(board, peer, &out->peer);
-	out->port = omx_udp_port;
-	if (peer->mtu)
-		out->path_mtu = omx_peer_mtu(board, peer->mac, OMX_MTU_MIN);
-	if (!path)
-		return;
-	memcpy(out->address, &path->address.ip, sizeof(out->address));
-	out->scope = path->address.scope;
-	out->error = -READ_ONCE(path->error);
-}
-
-int omx_udp_peer_query(struct omx_board *board, struct omx_ioc_udp_peer *peer)
-{
-	unsigned long index = peer->peer.index;
-	struct omx_peer *found;
-
-	if (!index) {
-		memset(peer, 0, sizeof(*peer));
-		peer->peer.board = board->index;
-		peer->port = omx_udp_port;
-		return omx_peer_query(board, &peer->peer);
-	}
-	rcu_read_lock();
-	found = xa_find(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
-	if (found)
-		udp_peer_describe(board, found, peer);
-	rcu_read_unlock();
-	return found ? 0 : -ENOENT;
-}
-
 /* A peer that is known gets its new name, if there is one. */
 static int udp_peer_insert(struct omx_board *board, struct omx_peer *new)
 {
