@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Turns: users who want the same thing get it one after the other, in equal shares
- * of bytes (deficit round robin, Shreedhar95).
+ * of bytes (deficit round robin, [Shreedhar95]).
  *
  * Plain data; the caller has the lock of what is shared.  Whoever overdraws its turn,
  * because a frame has to be sent in one piece, waits so much longer for the next one.
