@@ -9,6 +9,7 @@
  * both boards do: it may have been widened.
  */
 #include <linux/jiffies.h>
+#include <linux/random.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -21,6 +22,8 @@
 #include "omx_wire.h"
 
 #define PROBE_INTERVAL	(HZ / 10)
+/* In one tick: to all peers at once, probes would fill the queue of a switch. */
+#define PROBES_AT_ONCE	8
 #define RAISE_INTERVAL	(60 * HZ)	/* between searches that end below the target */
 #define ANSWER_INTERVAL	(HZ / 20)	/* between two answers to one peer */
 
@@ -39,6 +42,12 @@ static void probe_set_limit(struct omx_board *board, struct omx_peer *peer, u32 
 	omx_peers_count_mtu_change(&board->peers);
 }
 
+/* Hosts that have met at the same time do not go on at the same time. */
+static unsigned long probe_interval(void)
+{
+	return PROBE_INTERVAL / 2 + get_random_u32() % PROBE_INTERVAL;
+}
+
 /* The length of the probe to be sent now, or 0. */
 static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 {
@@ -52,7 +61,7 @@ static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 	length = omx_path_mtu_next(&peer->path, base, probe_target(board, peer), heard);
 	peer->probed = jiffies;
 	peer->probe_ended = !length;
-	peer->probe_due = jiffies + (length ? PROBE_INTERVAL : RAISE_INTERVAL);
+	peer->probe_due = jiffies + (length ? probe_interval() : RAISE_INTERVAL);
 	if (omx_path_mtu_limit(&peer->path, base) != limit)
 		probe_set_limit(board, peer, omx_path_mtu_limit(&peer->path, base));
 	return length;
@@ -87,21 +96,50 @@ static void probe_send(struct omx_board *board, const struct omx_peer *peer, u32
 	omx_hello_send_to(board, peer, OMX_HELLO_WANT_RESPONSE | OMX_HELLO_PROBE, length);
 }
 
-unsigned long omx_mtu_probe_peers(struct omx_board *board, unsigned long next)
+/* Where probing goes on: not with the same peer on all hosts. */
+static u32 probe_first(struct omx_peer_table *table)
+{
+	if (!table->probe_first)
+		table->probe_first = 1 + get_random_u32() % (READ_ONCE(table->count) + 1);
+	return table->probe_first;
+}
+
+/* Of the peers from `first` to `last`.  Returns how many more may be sent. */
+static unsigned int probe_range(struct omx_board *board, unsigned long first,
+				unsigned long last, unsigned int may_send, unsigned long *next)
 {
 	struct omx_peer *peer;
 	unsigned long index;
 	u32 length;
 
-	rcu_read_lock();
 	xa_for_each(&board->peers.by_index, index, peer) {
-		length = probe_is_due(board, peer, &next);
-		if (length)
+		if (index < first || index > last)
+			continue;
+		if (!may_send) {
+			board->peers.probe_first = index;
+			break;
+		}
+		length = probe_is_due(board, peer, next);
+		if (length) {
 			probe_send(board, peer, length);
+			may_send--;
+		}
 		omx_cond_resched_rcu();
 	}
+	return may_send;
+}
+
+unsigned long omx_mtu_probe_peers(struct omx_board *board, unsigned long next)
+{
+	const u32 first = probe_first(&board->peers);
+	unsigned int may_send;
+
+	rcu_read_lock();
+	may_send = probe_range(board, first, OMX_PEER_MAX, PROBES_AT_ONCE, &next);
+	if (may_send)
+		may_send = probe_range(board, 1, first - 1, may_send, &next);
 	rcu_read_unlock();
-	return next;
+	return may_send ? next : jiffies + 1;
 }
 
 void omx_mtu_probe_soon(struct omx_board *board, struct omx_peer *peer)

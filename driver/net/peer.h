@@ -65,6 +65,7 @@ struct omx_peer_table {
 	struct delayed_work hello;	/* says hello, removes silent peers */
 	unsigned int burst;		/* quick hellos still to be sent */
 	unsigned long hello_due;	/* jiffies */
+	u32 probe_first;		/* index of the peer to be probed first */
 	struct ratelimit_state responses;
 	struct ratelimit_state requests;	/* peers' requests do not delay ours */
 };
