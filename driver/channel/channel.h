@@ -78,6 +78,7 @@ struct omx_channel {
 	u16 marked_there;			/* ... at the peer, as far as we know */
 
 	struct omx_tx_state tx;
+	bool tx_unknown;			/* the peer's last ack was for another flow */
 	struct omx_rtt rtt;
 	struct omx_rack rack;
 	struct omx_probing probing;

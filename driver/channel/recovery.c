@@ -96,16 +96,19 @@ void omx_channel_refused(struct omx_channel *ch)
 /* ---- silence ---- */
 
 /*
- * A peer that has acknowledged nothing may have no channel yet, which only a packet makes:
- * the first one is sent again with each probe but the first.
+ * A peer that has acknowledged nothing may have no channel yet, which only a packet makes.
+ * One that has a new channel since knows nothing of our flow, and refuses only a packet
+ * of it.  So the first packet in flight is sent again with each probe but the first.
  */
 static void channel_probe(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	u8 number = omx_probing_sent(&ch->probing, now);
 
-	if (!ch->tx.acked && ch->probing.count > 1) {
-		omx_channel_resend(ch, 1, now, out);
+	if ((!ch->tx.acked || ch->tx_unknown) && ch->probing.count > 1) {
+		omx_channel_resend(ch, ch->tx.acked + 1, now, out);
 		omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
+		if (ch->path)
+			omx_path_settle(ch);
 	}
 	omx_count(ch->ep->board, LOSS_PROBE);
 	omx_channel_send_ack(ch, OMX_ACK_PROBE | number << OMX_ACK_NUMBER_SHIFT, out);

@@ -101,7 +101,8 @@ u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack
 	u32 sent;
 
 	lockdep_assert_held(&ch->lock);
-	if (be16_to_cpu(ack->flow) == ch->tx.flow) {
+	ch->tx_unknown = be16_to_cpu(ack->flow) != ch->tx.flow;
+	if (!ch->tx_unknown) {
 		newly = omx_tx_sacked(&ch->tx, be32_to_cpu(ack->ack), be64_to_cpu(ack->sack));
 		if (newly)
 			omx_rack_sacked(&ch->rack, &ch->tx, &ch->rtt, newly,
