@@ -182,7 +182,7 @@ serve_tests() {
 # Sets started, the test without a result, and began, how many there were, and
 # failures. A guest that is silent for too long is stopped.
 follow_guest() {
-	local patience=$((120 * $(slowness "$2"))) word name status seconds rc=0
+	local patience=$((300 * $(slowness "$2"))) word name status seconds rc=0
 	started='' began=0 failures=0
 	while read -r -t "$patience" word name status seconds || { rc=$?; false; }; do
 		case $word in
