@@ -94,10 +94,7 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 /* What this frame is.  For a new one *block is where it belongs. */
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block);
-/*
- * Is the next frame of this block the first: a sample of the round-trip time?  If the
- * block was requested again, it may be the response to either request.
- */
+/* Is the next frame of this block the first? */
 static inline bool omx_pull_window_is_untouched(const struct omx_pull_window *window,
 						u64 block)
 {
@@ -106,6 +103,10 @@ static inline bool omx_pull_window_is_untouched(const struct omx_pull_window *wi
 	return hweight32(b->missing) == b->frames;
 }
 
+/*
+ * Is it a sample of the round-trip time, too?  If the block was requested again, it may
+ * be the response to either request.
+ */
 static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
 					   u64 block)
 {
