@@ -52,7 +52,7 @@ make_run_directory() {
 
 # Others may build while this guest runs.
 snapshot_build() {
-	[ ! -d "$build/root" ] || cp -a "$build/root" "$run/root"
+	[ ! -d "$build/root" ] || tar -C "$build/root" -cf "$run/root.tar" .
 	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
 	[ ! -d "$modules_build" ] || find "$modules_build" -name '*.ko' -exec cp -t "$run" {} +
 }
@@ -282,7 +282,7 @@ judge_guests() {
 			status=$verdict
 		fi
 	done
-	rm -rf "$run/root" "$run/guest" "$run/bin" "$run/omx.ko"
+	rm -rf "$run/root.tar" "$run/guest" "$run/bin" "$run/omx.ko"
 	return "$status"
 }
 

@@ -15,6 +15,9 @@ frequent_commands=(awk bash basename cat chmod cp cut date dirname echo env etht
 	rmmod sed seq sh sleep sort stat stdbuf sysctl tail tc tee test timeout touch
 	tr true umount uname uniq unshare wc xargs)
 
+# What starting them reads.
+frequent_data=(/etc/{group,ld.so.cache,nsswitch.conf,passwd})
+
 # kver: the release that linux-headers-amd64 stands for, e.g. 6.1.0-49-amd64.
 find_kver() {
 	kver=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 |
@@ -83,10 +86,11 @@ unpack_vmlinux() {
 	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] || die "$1: no kernel found in it"
 }
 
-# By what it is made of: trees of several versions share the cache.
+# By what it is made of: trees of several versions share the cache. The frequent
+# commands are those of the packages that are installed.
 name_initramfs() {
-	initramfs=$(cat "$vm/guest/"{initramfs-init,root.sh} "$parts/kernel.sh" "$(command -v busybox)" |
-		sha256sum)
+	initramfs=$(cat "$vm/guest/"{initramfs-init,root.sh} "$parts/kernel.sh" "$(command -v busybox)" \
+		/var/lib/dpkg/status "${frequent_data[@]}" | sha256sum)
 	initramfs=$kernel/initramfs-${initramfs:0:16}
 }
 
@@ -108,7 +112,7 @@ make_initramfs() {
 		esac
 		basename "$file" .xz >>"$root/modules/order"
 	done
-	frequent_files >"$root/frequent"
+	frequent_files | tar -C / -c --no-recursion --owner=0 --group=0 -T - >"$root/frequent.tar"
 	(cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet) >"$root.cpio"
 	mv "$root.cpio" "$initramfs"
 	rm -rf "$root"
@@ -127,7 +131,7 @@ frequent_files() {
 	files=$(for name in "${frequent_commands[@]}"; do type -P "$name" || true; done)
 	# shellcheck disable=SC2086 # paths without spaces
 	{
-		printf '%s\n' /bin /sbin /lib /lib64 /etc/{group,ld.so.cache,nsswitch.conf,passwd} $files
+		printf '%s\n' /bin /sbin /lib /lib64 "${frequent_data[@]}" $files
 		ldd $files 2>/dev/null | grep -o '/[^ )]*[^ :)]'
 	} | while read -r name; do
 		links_of "$name"
