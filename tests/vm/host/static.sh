@@ -13,29 +13,59 @@ more_static_checks=(driver-next-kernels)
 
 check_static() { on_host "build/$1" "${1//-/_}"; }
 
+# ---- what passed is not done again for the same files, except by check --all ----
+
+# sum_of TOOL FILE...: of what is in these files and directories, what looks at it, and how.
+# Other checkouts have the same files elsewhere.
+sum_of() {
+	{
+		"$1" --version
+		find "${@:2}" "$parts/static.sh" -type f \
+			! -name '*.o' ! -name '*.ko' ! -name '*.mod*' ! -name '*.cmd' \
+			-exec sha256sum {} + | sed "s|$top/||" | sort
+	} | sha256sum | cut -c 1-16
+}
+
+# has_passed NAME SUM
+has_passed() {
+	[ "$check_everything" = no ] && [ -e "$cache/passed/$1-$2" ] &&
+		echo "it has passed with the same files"
+}
+
+note_passed() {
+	mkdir -p "$cache/passed"
+	find "$cache/passed" -type f -mtime +30 -delete
+	: >"$cache/passed/$1-$2"
+}
+
 # sparse on every file, warnings are errors; silence is success. The result
 # is also what lab/self-tests loads, and either may come first.
 driver_warnings() { locked "$build/check-driver.lock" build_checked_driver; }
 
 build_checked_driver() {
-	local copy=$build/check-driver said
-	copy_sources "$top/contract" "$build/contract"
-	copy_sources "$top/driver" "$copy"
+	local sum checker=(C=2 CF=-D__CHECK_ENDIAN__)
+	sum=$(sum_of sparse "$top"/{driver,contract} "$headers/Module.symvers")
+	! has_passed sparse "$sum" || checker=()
 	# The debug build: all that the other one has, and more.
-	said=$(kbuild "$copy" -s C=2 CF=-D__CHECK_ENDIAN__ \
-		OMX_DEBUG=1 KCFLAGS=-Werror modules 2>&1) || { echo "$said" && return 1; }
-	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
-	echo "$said"
-	[ -z "$said" ]
+	build_silently check-driver "${checker[@]}" OMX_DEBUG=1 KCFLAGS=-Werror || return
+	note_passed sparse "$sum"
 }
 
 # The build options that no other test builds with.
 driver_options() {
-	local copy=$build/check-options said
+	local sum
+	sum=$(sum_of gcc "$top"/{driver,contract} "$headers/Module.symvers")
+	! has_passed driver-options "$sum" || return 0
+	build_silently check-options OMX_DMA=n OMX_MEASURE=1 || return
+	note_passed driver-options "$sum"
+}
+
+# build_silently NAME ARGUMENT...: the driver, in that directory of $build.
+build_silently() {
+	local copy=$build/$1 said
 	copy_sources "$top/contract" "$build/contract"
 	copy_sources "$top/driver" "$copy"
-	said=$(kbuild "$copy" -s OMX_DMA=n OMX_MEASURE=1 modules 2>&1) ||
-		{ echo "$said" && return 1; }
+	said=$(kbuild "$copy" -s "${@:2}" modules 2>&1) || { echo "$said" && return 1; }
 	said=$(grep -vF "Skipping BTF generation" <<<"$said" || true)
 	echo "$said"
 	[ -z "$said" ]
@@ -97,6 +127,14 @@ fetch_checkpatch() {
 }
 
 shell_scripts() {
+	local sum
+	sum=$(sum_of shellcheck "$top"/{lab,.ci,tests/vm,tests/bench,tests/api/pair.sh})
+	! has_passed shell-scripts "$sum" || return 0
+	check_shell_scripts || return
+	note_passed shell-scripts "$sum"
+}
+
+check_shell_scripts() {
 	(cd "$top" && shellcheck -x lab .ci/run tests/vm/host/uml-start) || return
 	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
 		if head -n 3 "$file" | grep -aqE '^#!.*(bash|sh)$|shellcheck shell='; then
