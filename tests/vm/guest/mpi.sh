@@ -10,6 +10,8 @@ set_mpi_environment() {
 	export OMPI_MCA_plm_rsh_agent=/run/lab/bin/lab-ssh
 	export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$installed/lib/openmpi
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	# hwloc's plugins look for graphics cards, by libraries of 60 MB.
+	export HWLOC_PLUGINS_PATH=/run/lab/none
 	# Nodes share the guest's processors, so nobody may keep one for himself.
 	export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 	# Not over lab0, which is the lab's own.

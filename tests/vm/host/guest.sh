@@ -183,15 +183,19 @@ uml_arguments() {
 
 # tsc=reliable: else the clock is the HPET, 2 us per reading. norandmaps: the
 # emulator keeps its translations of a program that is at the same addresses.
-# Pages migrate by themselves only where a test wants them to.
+# Pages migrate by themselves only where a test wants them to. An emulated processor
+# does not speculate, and what is done against that takes time.
 kernel_arguments() {
+	local mitigations=
+	[ "$accelerator" != tcg ] || mitigations=' mitigations=off'
 	echo "console=ttyS0 loglevel=5 tsc=reliable nokaslr panic=-1 panic_on_warn=1" \
-		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$iommu_boot $opt_boot"
+		"oops=panic numa_balancing=disable brd.rd_size=131072 cryptomgr.notests random.trust_cpu=on net.ifnames=0 norandmaps$mitigations$iommu_boot $opt_boot"
 }
 
 # Without ERMS: the emulator is slow at rep movsb, which the kernel would use. The
 # emulator of guests with SVA also has FSRM, with which newer kernels use it; and its
-# IOMMU cannot read page tables of five levels, which LA57 is.
+# IOMMU cannot read page tables of five levels, which LA57 is. Without the fifth level
+# any emulator walks them faster.
 accelerator_arguments() {
 	local processor=max,-erms
 	[ "$accelerator" != kvm ] || processor=host
@@ -206,7 +210,7 @@ accelerator_arguments() {
 		memory_nodes
 		;;
 	tcg)
-		args+=(-accel tcg,thread=multi -cpu "$processor")
+		args+=(-accel tcg,thread=multi -cpu "$processor,-la57")
 		memory_nodes
 		;;
 	esac
