@@ -10,7 +10,7 @@ jobs=$(nproc)
 # compiled CMD...: its compilations are taken from the cache, which serves all
 # checkouts. So debug information may name another one's directory.
 compiled() {
-	CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=${CCACHE_BASEDIR:-$top} CCACHE_NOHASHDIR=y \
+	CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=${compiled_in:-$top} CCACHE_NOHASHDIR=y \
 		CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime \
 		PATH=/usr/lib/ccache:$PATH "$@"
 }
@@ -26,7 +26,7 @@ kbuild() {
 		kbuild_in_root "$kernel_root" "${make[@]}" M="$place/${1#"$build/"}"
 	elif mkdir -p "$place" && unshare --mount true 2>/dev/null; then
 		# shellcheck disable=SC2016 # its own arguments
-		CCACHE_BASEDIR=$place compiled unshare --mount sh -c \
+		compiled_in=$place compiled unshare --mount sh -c \
 			'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh \
 			"$build" "$place" "${make[@]}" M="$place/${1#"$build/"}"
 	else

@@ -72,7 +72,7 @@ kbuild_in_root() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--map-root-user)
 	# shellcheck disable=SC2016 # its own arguments
-	CCACHE_BASEDIR=$place compiled unshare "${user[@]}" --mount sh -c '
+	compiled_in=$place compiled unshare "${user[@]}" --mount sh -c '
 		root=$1 place=$2
 		mount --bind "$3" "$root$place" && mount --bind "$4" "$root$place-ccache" &&
 			mount --rbind /dev "$root/dev" && mount --rbind /proc "$root/proc" || exit

@@ -131,7 +131,7 @@ run_on_host() {
 	local name file limit status=0 begin=$EPOCHREALTIME
 	IFS=$'\t' read -r name file limit _ < <(run_named "$1")
 	mkdir -p "$(dirname "$logs/$name")"
-	LAB=$top/lab LAB_OUT=$logs/$name timeout -k 5 "$limit" "$file" \
+	LAB=$top/lab LAB_OUT=$logs/$name compiled timeout -k 5 "$limit" "$file" \
 		>"$logs/$name.log" 2>&1 </dev/null || status=$?
 	settle "$name" "$status" "$(since "$begin")" "$logs/$name.log"
 }
