@@ -31,6 +31,9 @@ in_modes() {
 	[ -z "$failed" ] || fail "failed in mode$failed: $(cat "$errors")"
 }
 
+# quick_modes 'MODE...': without check --all the two that differ most, of those.
+quick_modes() { by_form 'pin unpinned' "$1" "$1"; }
+
 # pair_as_user LIMIT PROGRAM [OPTION...]: pair, as a user without privileges who
 # may lock that much memory.
 pair_as_user() {
