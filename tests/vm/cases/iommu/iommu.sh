@@ -51,4 +51,4 @@ refused='piece of a frame not taken by the device'
 taken_over='piece of a frame copied again, not by the device'
 drained='invalidation drained the device'
 
-messages() { pair msg_random --count "$(by_form 30 30 6)" --mode large --length 4000000 "$@"; }
+messages() { pair msg_random --count "$(by_form 12 30 6)" --mode large --length 4000000 "$@"; }
