@@ -4,6 +4,7 @@
 # instructions. The kernel stamps its log with the scheduler's clock, which goes on
 # counting each instruction as one.
 # lab: --no-module --virtual-time --speed 100
+# check: all
 set -eu
 
 # stamp NAME: us of the scheduler's clock.
