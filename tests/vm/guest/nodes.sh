@@ -191,7 +191,8 @@ remove_netem() {
 load_module() {
 	local i parameters
 	read -ra parameters <<<"${OMX_MODULE_OPTIONS:-}"
-	modprobe -aq udp_tunnel ip6_udp_tunnel || true	# unless they are built in
+	# unless they are built in
+	[ -d /sys/module/ip6_udp_tunnel ] || modprobe -aq udp_tunnel ip6_udp_tunnel || true
 	# Endpoints' beginnings and ends are debug messages; the ledger needs them.
 	insmod "$OMX_MODULE" ifnames=none dyndbg='"format endpoint +p"' "${parameters[@]}" || return
 	keep_symbols
