@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that sends 1.5 GB to itself and receives nothing until it is told,
- * for a case that puts it into a control group.
+ * A program that sends 1.5 GB, or --length bytes, to itself and receives nothing
+ * until it is told, for a case that puts it into a control group.
  *
  * --count pairs of endpoints: of each pair one sends to the other, as much as
  * it can.  When no send completes any more, the program prints "full".  After
@@ -163,7 +163,7 @@ static void run_group(void)
 	uint64_t i;
 
 	CHECK(options.count && options.count <= PAIRS_MAX);
-	messages = ALL / LENGTH / options.count;
+	messages = options.length / LENGTH / options.count;
 	/*
 	 * sigwait() needs it blocked in all threads, hence before the library
 	 * starts any.
@@ -192,5 +192,6 @@ static void run_group(void)
 
 int main(int argc, char **argv)
 {
+	options.length = ALL;
 	return run_alone(argc, argv, run_group);
 }
