@@ -3,6 +3,7 @@
 # lab-module takes the module away and brings it back, everybody known.
 # lab:
 # lab: --machines
+# check: all
 set -eux
 lab-module unload
 [ ! -e /sys/module/omx ]

@@ -3,6 +3,7 @@
 # mpirun starts programs on nodes as it does on machines.
 # lab:
 # lab: --no-module --machines
+# check: all
 # timeout: 200
 set -eu
 
