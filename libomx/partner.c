@@ -23,11 +23,12 @@
 #define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
 /*
- * On boards that segment our frames in software, messages that need more frames
- * than this are pulled, which is faster than sending them one by one (measured
- * with veth).
+ * A board takes several frames of a pull at once, but eager frames one by one: messages
+ * that need more frames than this are pulled, which is faster (measured with veth, which
+ * passes them on in one piece, and with e1000, for which the kernel segments).
  */
-#define NO_GSO_FRAMES_MAX	5
+#define EAGER_FRAMES_WHOLE	5
+#define EAGER_FRAMES_GSO	16
 
 static omx_endpoint_addr_t partner_make_address(struct omx__endpoint *ep, uint32_t index)
 {
@@ -153,14 +154,15 @@ static void partner_leave_channel(struct omx__endpoint *ep, struct partner *part
 static uint64_t partner_longest_eager(const struct omx__endpoint *ep,
 				      const struct omx_ioc_channel_info *info)
 {
-	uint64_t without_gso = (uint64_t)NO_GSO_FRAMES_MAX * ep->ring.kernel->kboard_mtu;
+	uint64_t frames = info->flags & OMX_CHANNEL_WHOLE ? EAGER_FRAMES_WHOLE : EAGER_FRAMES_GSO;
+	uint64_t longest = frames * ep->ring.kernel->kboard_mtu;
 
 	if (info->flags & OMX_CHANNEL_LOCAL)
 		return ep->local_rndv_threshold;
 	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
 		return ep->rndv_threshold;
-	if (info->flags & OMX_CHANNEL_GSO && without_gso < OMX_MEDIUM_MAX)
-		return without_gso;
+	if (info->flags & OMX_CHANNEL_GSO && longest < OMX_MEDIUM_MAX)
+		return longest;
 	return OMX_MEDIUM_MAX;
 }
 

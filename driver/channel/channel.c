@@ -326,14 +326,17 @@ void omx_channel_remember_flow(struct omx_channel *ch)
 
 /* ---- ioctl ---- */
 
-static bool channel_uses_gso(struct omx_channel *ch)
+static u32 channel_gso_flags(struct omx_channel *ch)
 {
-	bool takes;
+	struct omx_board *board = ch->ep->board;
+	u32 flags = 0;
 
 	rcu_read_lock();	/* the device stays */
-	takes = omx_gso_frames(ch->ep->board, ch->mac, omx_channel_mtu(ch)) > 1;
+	if (omx_gso_frames(board, ch->mac, omx_channel_mtu(ch)) > 1)
+		flags = OMX_CHANNEL_GSO |
+			(omx_gso_is_passed_on(board) ? OMX_CHANNEL_WHOLE : 0);
 	rcu_read_unlock();
-	return takes;
+	return flags;
 }
 
 long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
@@ -351,7 +354,7 @@ long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 	info.session = ch->peer_session;
 	info.flags = (ch->local ? OMX_CHANNEL_LOCAL : 0) |
 		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0) |
-		     (channel_uses_gso(ch) ? OMX_CHANNEL_GSO : 0);
+		     channel_gso_flags(ch);
 	omx_channel_put(ch);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }

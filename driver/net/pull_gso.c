@@ -12,14 +12,16 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/pull_gso.h"
+#include "net/pull_gso_private.h"
 #include "omx_wire.h"
 
 /*
  * There is no GSO type for our protocol.  Software devices, which forward packets
- * without a look at them, have this one among their features; no hardware has.
+ * without a look at them, have this one among their features; no hardware has, so the
+ * network stack segments for it, behind the qdisc.
  */
 #define GSO_TYPE	SKB_GSO_FRAGLIST
-#define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
+#define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO)
 
 u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 {
@@ -31,11 +33,16 @@ u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_PULL_RESPONSE_HEADER) / frame_length);
 }
 
+bool omx_gso_is_passed_on(const struct omx_board *board)
+{
+	return board->dev->features & NETIF_F_GSO_FRAGLIST;
+}
+
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 {
 	skb_shinfo(skb)->gso_size = frame_length;
 	skb_shinfo(skb)->gso_segs = frames;
-	skb_shinfo(skb)->gso_type = GSO_TYPE;
+	skb_shinfo(skb)->gso_type |= GSO_TYPE;	/* beside that of a tunnel */
 	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* frames have no checksum */
 	/*
 	 * The stack computes the length of one frame from where the headers end.
@@ -90,6 +97,8 @@ static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features
 static struct packet_offload gso_offload = {
 	.callbacks = {
 		.gso_segment = gso_segment_response,
+		.gro_receive = omx_gro_receive,
+		.gro_complete = omx_gro_complete,
 	},
 };
 

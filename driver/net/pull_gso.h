@@ -14,6 +14,8 @@ struct sk_buff;
 
 /* Frames of this payload that one skb for the device may carry; 1: no GSO. */
 u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length);
+/* Does the device pass it on in one piece? */
+bool omx_gso_is_passed_on(const struct omx_board *board);
 /* Marks an skb as a response of several frames. */
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
 

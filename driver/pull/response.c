@@ -163,7 +163,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 	return bytes;
 }
 
-/* A software device may pass several frames on in one skb. */
+/* One skb may carry several frames (net/pull_gso.h). */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out)
 {

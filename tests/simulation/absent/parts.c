@@ -197,6 +197,11 @@ u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 	return 1;
 }
 
+bool omx_gso_is_passed_on(const struct omx_board *board)
+{
+	return false;
+}
+
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 {
 	SIM_FAIL("segmentation");
