@@ -188,6 +188,15 @@ u8 omx_probing_sent(struct omx_probing *probing, u32 now)
 	return probing->number;
 }
 
+bool omx_probing_has_timed_out(const struct omx_probing *probing, const struct omx_rtt *rtt,
+			       u32 sent, u32 now)
+{
+	u32 timeout = rtt->srtt ? omx_rtt_timeout_us(rtt) : OMX_RTO_MAX_US;
+	u32 silence = now - probing->since;
+
+	return now - sent >= clamp_t(u32, silence / 2, timeout, OMX_RTO_MAX_US);
+}
+
 bool omx_probing_answered(struct omx_probing *probing, u8 number, u32 *sent)
 {
 	if (!(probing->open >> number & 1))

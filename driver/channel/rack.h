@@ -101,6 +101,13 @@ static inline void omx_probing_start(struct omx_probing *probing, u32 now)
 u32 omx_probing_due(const struct omx_probing *probing, const struct omx_rtt *rtt, u32 now);
 /* Returns the number of the probe that is sent now. */
 u8 omx_probing_sent(struct omx_probing *probing, u32 now);
+/*
+ * Has the packet that left at `sent` been under way for longer than a retransmission
+ * timeout (RFC 6298), which doubles with the silence and is a second while no round trip
+ * is known?
+ */
+bool omx_probing_has_timed_out(const struct omx_probing *probing, const struct omx_rtt *rtt,
+			       u32 sent, u32 now);
 /* A response: *sent is set to when its probe was sent.  False: it has no such probe. */
 bool omx_probing_answered(struct omx_probing *probing, u8 number, u32 *sent);
 /* Packets were lost, or may not be lost any more. */

@@ -98,13 +98,23 @@ void omx_channel_refused(struct omx_channel *ch)
 /*
  * A peer that has acknowledged nothing may have no channel yet, which only a packet makes.
  * One that has a new channel since knows nothing of our flow, and refuses only a packet
- * of it.  So the first packet in flight is sent again with each probe but the first.
+ * of it.  So the first packet in flight is sent again although no response says that it is
+ * lost, but not before it has timed out: the path may be longer than its first probes know.
  */
+static bool channel_should_repeat(const struct omx_channel *ch, u64 now)
+{
+	u32 sent = ch->tx.sent[(ch->tx.acked + 1) % OMX_WINDOW];
+
+	return (!ch->tx.acked || ch->tx_unknown) && omx_tx_in_flight(&ch->tx) &&
+	       ch->probing.count > 1 &&
+	       omx_probing_has_timed_out(&ch->probing, &ch->rtt, sent, now);
+}
+
 static void channel_probe(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	u8 number = omx_probing_sent(&ch->probing, now);
 
-	if ((!ch->tx.acked || ch->tx_unknown) && ch->probing.count > 1) {
+	if (channel_should_repeat(ch, now)) {
 		omx_channel_resend(ch, ch->tx.acked + 1, now, out);
 		omx_count(ch->ep->board, RETRANSMIT_TIMEOUT);
 		if (ch->path)

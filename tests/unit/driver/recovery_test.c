@@ -33,6 +33,8 @@ struct simulation {
 	u32 lossy_until;		/* and `loss` percent until then */
 	u32 loss;
 	u32 late, late_us;		/* percent of the frames, and by how much */
+	u32 wire_us;			/* one way */
+	bool is_new;			/* nothing is known of the peer yet */
 	bool refuses;			/* the receiver takes nothing, and its window is 0 */
 	u32 to_send;			/* packets that are still to be sent */
 
@@ -64,7 +66,7 @@ static void put_on_wire(struct simulation *s, struct event event)
 	}
 	if (s->on_wire == EVENTS)
 		fail_msg("%u frames are on the wire", EVENTS);
-	event.at = s->now + WIRE_US;
+	event.at = s->now + s->wire_us;
 	if (random_percent(s->late))
 		event.at += s->late_us;
 	s->wire[s->on_wire++] = event;
@@ -182,6 +184,19 @@ static void take_ack(struct simulation *s, const struct event *event)
 	send_ready(s);
 }
 
+/* The first packet goes again before anything is known of it, as in channel_probe(). */
+static void repeat_first(struct simulation *s)
+{
+	u32 first = s->tx.acked + 1;
+
+	if (s->is_new && !s->tx.acked && s->probing.count > 1 &&
+	    omx_probing_has_timed_out(&s->probing, &s->rtt, s->tx.sent[first % OMX_WINDOW],
+				      s->now)) {
+		omx_tx_sent_again(&s->tx, first, s->now);
+		send_packet(s, first, false);
+	}
+}
+
 static void look(struct simulation *s)
 {
 	u32 due;
@@ -198,6 +213,7 @@ static void look(struct simulation *s)
 		s->probes++;
 		put_on_wire(s, (struct event){ .kind = PROBE,
 					       .number = omx_probing_sent(&s->probing, s->now) });
+		repeat_first(s);
 		due = omx_probing_due(&s->probing, &s->rtt, s->now);
 	}
 	assert_true(due);
@@ -251,6 +267,7 @@ static void start(struct simulation *s, u32 packets)
 {
 	memset(s, 0, sizeof(*s));
 	s->now = 1;
+	s->wire_us = WIRE_US;
 	s->look_at = NEVER;
 	s->ack_at = NEVER;
 	omx_tx_start(&s->tx, 1);
@@ -376,6 +393,46 @@ static void outage__batches_double(void **state)
 			step(&s);
 	}
 	run_from(&s, s.now, SECOND);
+}
+
+/* ---- a new channel ---- */
+
+static void start_new(struct simulation *s, u32 wire_us)
+{
+	start(s, 1);
+	s->is_new = true;
+	s->rtt = (struct omx_rtt){ 0 };
+	s->wire_us = wire_us;
+	omx_probing_lost(&s->probing, s->now);	/* as omx_channel_recovery_init() */
+}
+
+/* Its first probes do not know how long the path is: they are sent in vain, packets are not. */
+static void new_channel__on_a_long_path(void **state)
+{
+	static struct simulation s;
+	u32 wire_us;
+
+	(void)state;
+	for (wire_us = 500; wire_us <= 250000; wire_us *= 2) {
+		start_new(&s, wire_us);
+		run_from(&s, s.now, 2 * wire_us + DELAYED_ACK_US);
+		assert_int_equal(s.sent, 1);
+		assert_in_range(s.probes, wire_us > OMX_PROBE_PROMPT_US, 60);
+	}
+}
+
+/* No response says that the first packet is lost: it goes again, less and less often. */
+static void new_channel__of_a_peer_that_is_away(void **state)
+{
+	static struct simulation s;
+
+	(void)state;
+	start_new(&s, WIRE_US);
+	s.down_until = NEVER;
+	send_ready(&s);
+	while (s.now < 10 * SECOND)
+		step(&s);
+	assert_in_range(s.sent, 6, 11);
 }
 
 /* ---- loss ---- */
@@ -566,6 +623,8 @@ int main(void)
 		cmocka_unit_test(outage__of_700_ms),
 		cmocka_unit_test(outage__costs_little),
 		cmocka_unit_test(outage__batches_double),
+		cmocka_unit_test(new_channel__on_a_long_path),
+		cmocka_unit_test(new_channel__of_a_peer_that_is_away),
 		cmocka_unit_test(loss__of_half_of_the_frames),
 		cmocka_unit_test(loss__wastes_little),
 		cmocka_unit_test(loss__of_the_tail),
