@@ -11,6 +11,7 @@
 
 #include "channel/channel.h"
 #include "channel/connect.h"
+#include "channel/private.h"
 #include "channel/turn.h"
 #include "compat.h"
 #include "endpoint/budget.h"
@@ -34,6 +35,7 @@ struct omx_connect {
 	u32 endpoint;
 	u32 key;
 	struct omx_completion *completion;
+	u32 begun;			/* us: the first request was sent */
 	spinlock_t lock;
 	bool request_sent;		/* pairs with connect_is_answered_by() */
 	bool done;			/* the timer is not started again */
@@ -179,6 +181,7 @@ long omx_connect(struct omx_endpoint *ep, void __user *arg)
 		connect_free(connect);
 		return error;
 	}
+	connect->begun = omx_channel_now_us();
 	rcu_read_lock();	/* from here on a response may arrive and free it */
 	/* Pairs with connect_is_answered_by(). */
 	smp_store_release(&connect->request_sent, true);
@@ -276,6 +279,20 @@ static bool connect_is_answered_by(const struct omx_connect *connect, u32 cookie
 	       connect->endpoint == be16_to_cpu(head->src_endpoint);
 }
 
+/*
+ * The first round trip, as that of a SYN in RFC 6298: otherwise the channel would probe for
+ * its first packet before there can be an ack on a long path.  If there were several
+ * requests, nobody knows which of them has been answered.
+ */
+static void connect_sample(const struct omx_connect *connect, struct omx_rtt *rtt)
+{
+	u32 now = omx_channel_now_us();
+
+	if (connect->interval == FIRST_INTERVAL)
+		omx_rtt_sample(rtt, now - connect->begun, now);
+}
+
+/* Nobody else uses the connect any more. */
 static struct omx_channel *connect_channel(const struct omx_connect *connect, u32 session,
 					   u32 window)
 {
@@ -289,6 +306,7 @@ static struct omx_channel *connect_channel(const struct omx_connect *connect, u3
 		return NULL;
 	spin_lock(&ch->lock);
 	omx_tx_begin_with(&ch->tx, window);
+	connect_sample(connect, &ch->rtt);
 	spin_unlock(&ch->lock);
 	return ch;
 }
