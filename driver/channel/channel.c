@@ -210,7 +210,7 @@ bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32
 	spin_lock_bh(&ep->channels_lock);
 	possible = !omx_quota_is_full(ep, mac);
 	spin_unlock_bh(&ep->channels_lock);
-	return possible;
+	return possible && omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
 }
 
 struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
@@ -219,8 +219,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 	struct omx_channel *ch, *other;
 	int error = 0;
 
-	if (!omx_channel_is_possible(ep, mac, endpoint, session) ||
-	    !omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE)) {
+	if (!omx_channel_is_possible(ep, mac, endpoint, session)) {
 		omx_count(ep->board, DROP_CHANNEL_LIMIT);
 		return NULL;
 	}

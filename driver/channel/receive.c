@@ -367,8 +367,8 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 
 /*
  * A probe, and there is no channel.  If the peer names a flow of ours, or if its last flow
- * here has ended, so has its channel.  Otherwise it has connected and sent nothing yet, and
- * the response says that the endpoint is there.
+ * here has ended, so has its channel.  Otherwise it has connected, and its first packet has
+ * not arrived, or was refused because there is no room for a channel: then the window is 0.
  */
 static void probe_respond(struct omx_board *board, struct omx_endpoint *ep,
 			  const struct sk_buff *skb)
@@ -391,7 +391,8 @@ static void probe_respond(struct omx_board *board, struct omx_endpoint *ep,
 	if (!response)
 		return;		/* the peer probes again */
 	ack = omx_packet_body(response);
-	ack->window = cpu_to_be16(OMX_WINDOW);
+	if (omx_channel_is_possible(ep, peer.mac, peer.endpoint, peer.session))
+		ack->window = cpu_to_be16(OMX_WINDOW);
 	ack->flags = probe->flags & OMX_ACK_NUMBER;
 	omx_packet_xmit(board, response);
 }

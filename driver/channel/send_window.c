@@ -84,6 +84,24 @@ static u8 ack_probe_number(const struct omx_channel *ch, const struct omx_wire_a
 	return (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
 }
 
+/*
+ * The peer has received nothing of us.  With a window of 0 it has no room for a channel, and
+ * has refused what is in flight.
+ */
+static void channel_receive_refusal(struct omx_channel *ch, u16 window, u64 now)
+{
+	bool opened;
+
+	if (ch->tx.acked || !omx_tx_in_flight(&ch->tx))
+		return;
+	if (!window) {
+		omx_tx_acked(&ch->tx, ch->tx.flow, 0, 0, &opened);
+	} else if (ch->tx.closed) {
+		ch->tx.closed = false;
+		omx_rack_find_refused(&ch->tx, &ch->rtt, now);
+	}
+}
+
 /* Acks may overtake each other. */
 static void channel_receive_marked(struct omx_channel *ch, u16 marked, u64 now)
 {
@@ -111,6 +129,8 @@ u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack
 			omx_rack_duplicate(&ch->rack, &ch->rtt, now);
 		if (unlikely(be16_to_cpu(ack->marked) != ch->marked_there))
 			channel_receive_marked(ch, be16_to_cpu(ack->marked), now);
+	} else if (!ack->flow) {
+		channel_receive_refusal(ch, be16_to_cpu(ack->window), now);
 	}
 	if (omx_probing_answered(&ch->probing, ack_probe_number(ch, ack), &sent))
 		omx_rack_probed(&ch->rack, &ch->tx, &ch->rtt, sent, now);
