@@ -220,8 +220,10 @@ void omx_path_run(struct omx_path *path)
 
 void omx_path_settle(struct omx_channel *ch)
 {
-	u32 in_flight = omx_path_limits(ch->path) ? omx_tx_pipe(&ch->tx) : 0;
+	u32 in_flight = 0;
 
+	if (omx_path_limits(ch->path) && !omx_channel_is_stalled(ch))
+		in_flight = omx_tx_pipe(&ch->tx);
 	lockdep_assert_held(&ch->lock);
 	if (in_flight == ch->on_path)
 		return;

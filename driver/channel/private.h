@@ -157,6 +157,16 @@ static inline bool omx_channel_expects_acks(const struct omx_channel *ch)
 	return omx_tx_in_flight(&ch->tx) || !list_empty_careful(&ch->in_path);
 }
 
+/*
+ * Nothing gets through, though others to the same host may get through: the flow is cut off,
+ * for instance.  Then its packets do not count as in flight on the path, and until there is
+ * progress the first one alone is sent again.
+ */
+static inline bool omx_channel_is_stalled(const struct omx_channel *ch)
+{
+	return ch->probing.silent;
+}
+
 /* ---- timer.c ---- */
 void omx_channel_timer_fired(struct timer_list *timer);	/* lock not held */
 /* Starts the timer or moves it earlier; only its handler moves it later. */

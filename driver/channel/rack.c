@@ -183,18 +183,33 @@ u8 omx_probing_sent(struct omx_probing *probing, u32 now)
 	probing->open |= 1 << probing->number;
 	probing->sent[probing->number] = now;
 	probing->probed = now;
+	if (!probing->asks)
+		probing->asked = now;
+	probing->asks = true;
 	if (probing->count < U8_MAX)
 		probing->count++;
 	return probing->number;
 }
 
+static u32 probing_timeout(const struct omx_rtt *rtt)
+{
+	return rtt->srtt ? omx_rtt_timeout_us(rtt) : OMX_RTO_MAX_US;
+}
+
 bool omx_probing_has_timed_out(const struct omx_probing *probing, const struct omx_rtt *rtt,
 			       u32 sent, u32 now)
 {
-	u32 timeout = rtt->srtt ? omx_rtt_timeout_us(rtt) : OMX_RTO_MAX_US;
 	u32 silence = now - probing->since;
 
-	return now - sent >= clamp_t(u32, silence / 2, timeout, OMX_RTO_MAX_US);
+	return now - sent >= clamp_t(u32, silence / 2, probing_timeout(rtt), OMX_RTO_MAX_US);
+}
+
+bool omx_probing_falls_silent(struct omx_probing *probing, const struct omx_rtt *rtt, u32 now)
+{
+	if (probing->silent || !probing->asks || now - probing->asked < probing_timeout(rtt))
+		return false;
+	probing->silent = true;
+	return true;
 }
 
 bool omx_probing_answered(struct omx_probing *probing, u8 number, u32 *sent)
@@ -202,6 +217,8 @@ bool omx_probing_answered(struct omx_probing *probing, u8 number, u32 *sent)
 	if (!(probing->open >> number & 1))
 		return false;
 	probing->open &= ~(1 << number);
+	probing->asks = false;
+	probing->silent = false;
 	*sent = probing->sent[number];
 	return true;
 }

@@ -69,6 +69,9 @@ struct omx_probing {
 	u32 lost_at;		/* a packet was lost; valid if `lossy` */
 	bool lossy;		/* packets have been lost lately */
 	bool prompt;		/* the last packet has requested an ack */
+	bool asks;		/* a probe has had no response, nor has any later one ... */
+	u32 asked;		/* ... and was sent at this time */
+	bool silent;		/* that was a retransmission timeout ago */
 	u8 count;		/* probes since `since` */
 	u8 number;		/* of the last probe, 1 ... OMX_PROBE_NUMBERS */
 	u16 open;		/* bit i: probe i has no response yet */
@@ -95,6 +98,8 @@ static inline void omx_probing_start(struct omx_probing *probing, u32 now)
 	probing->probed = now;
 	probing->count = 0;
 	probing->prompt = false;
+	probing->asks = false;
+	probing->silent = false;
 }
 
 /* Microseconds until the next probe; 0: now. */
@@ -108,6 +113,11 @@ u8 omx_probing_sent(struct omx_probing *probing, u32 now);
  */
 bool omx_probing_has_timed_out(const struct omx_probing *probing, const struct omx_rtt *rtt,
 			       u32 sent, u32 now);
+/*
+ * True, once: a probe and all later ones have had no response for a retransmission timeout,
+ * which begins anew with the first probe, as in RFC 8985.  Packets are in flight.
+ */
+bool omx_probing_falls_silent(struct omx_probing *probing, const struct omx_rtt *rtt, u32 now);
 /* A response: *sent is set to when its probe was sent.  False: it has no such probe. */
 bool omx_probing_answered(struct omx_probing *probing, u8 number, u32 *sent);
 /* Packets were lost, or may not be lost any more. */

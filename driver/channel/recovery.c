@@ -110,6 +110,21 @@ static bool channel_should_repeat(const struct omx_channel *ch, u64 now)
 	       omx_probing_has_timed_out(&ch->probing, &ch->rtt, sent, now);
 }
 
+/*
+ * After a timeout TCP takes everything in flight for lost, and begins with a window of one
+ * segment.  Here the path's window does so, once for all channels that fall silent, and the
+ * channel's packets make room for those of others.  But they are not sent again: they are if
+ * a response says that they are lost.
+ */
+static void channel_review_silence(struct omx_channel *ch, u64 now)
+{
+	if (!omx_tx_pipe(&ch->tx) || !omx_probing_falls_silent(&ch->probing, &ch->rtt, now))
+		return;
+	omx_path_lost(ch, omx_tx_last_sent(&ch->tx), true, now);
+	if (ch->path)
+		omx_path_settle(ch);
+}
+
 static void channel_probe(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
 	u8 number = omx_probing_sent(&ch->probing, now);
@@ -134,6 +149,7 @@ static void channel_recovery_work(struct omx_channel *ch, struct sk_buff_head *o
 		return;
 	omx_probing_review(&ch->probing, now);
 	omx_channel_find_lost(ch, now);
+	channel_review_silence(ch, now);
 	omx_channel_send_ready(ch, now, out);
 	due = omx_probing_due(&ch->probing, &ch->rtt, now);
 	if (!due) {

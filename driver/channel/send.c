@@ -206,6 +206,15 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	packet_send_clone(ch, skb, out);
 }
 
+/* The first packet goes again when it is known to be lost, whether the path has room or not. */
+static void channel_send_stalled(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
+{
+	if (ch->tx.lost & 1)
+		omx_channel_resend_lost(ch, 1, now, out);
+	if (ch->path)
+		omx_path_settle(ch);
+}
+
 /*
  * Packets are lost, or the path may have no room for what waits.  A channel that gets no
  * room has to find out whether the peer is alive all the same.
@@ -218,6 +227,10 @@ static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff
 	bool request_ack = false;
 	u32 frames, resent;
 
+	if (unlikely(omx_channel_is_stalled(ch))) {
+		channel_send_stalled(ch, now, out);
+		return;
+	}
 	if (fresh && channel_is_admitted(ch))
 		wanted += fresh;
 	frames = wanted;

@@ -115,6 +115,20 @@ u32 omx_tx_highest(const struct omx_tx_state *tx)
 	return tx->acked + (tx->sacked ? fls64(tx->sacked) + 1 : 0);
 }
 
+u32 omx_tx_last_sent(const struct omx_tx_state *tx)
+{
+	u32 last = tx->sent[(tx->acked + 1) % OMX_WINDOW];
+	u32 seq;
+
+	for (seq = tx->acked + 2; seq != tx->next; seq++) {
+		u32 sent = tx->sent[seq % OMX_WINDOW];
+
+		if ((s32)(sent - last) > 0)
+			last = sent;
+	}
+	return last;
+}
+
 bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq)
 {
 	if (!tx->lost)

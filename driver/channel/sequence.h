@@ -127,6 +127,9 @@ static inline void omx_tx_sent(struct omx_tx_state *tx, u32 now)
 	tx->next++;
 }
 
+/* When the newest of the packets in flight was sent the last time.  There are some. */
+u32 omx_tx_last_sent(const struct omx_tx_state *tx);
+
 /* The first lost packet, which the caller sends again.  False: there is none. */
 bool omx_tx_first_lost(const struct omx_tx_state *tx, u32 *seq);
 void omx_tx_sent_again(struct omx_tx_state *tx, u32 seq, u32 now);

@@ -616,6 +616,44 @@ static void probe__is_answered_once(void **state)
 	}
 }
 
+/* Sends probes, a round trip apart, until it falls silent.  Returns how long that took. */
+static u32 probe_in_vain(struct omx_probing *probing, const struct omx_rtt *rtt, u32 *now)
+{
+	u32 begun = *now;
+
+	while (!omx_probing_falls_silent(probing, rtt, *now)) {
+		assert_false(probing->silent);
+		omx_probing_sent(probing, *now);
+		*now += rtt->srtt ?: 1000;
+	}
+	return *now - begun;
+}
+
+/* Silence is a timeout without any response; it is noticed once, and ends with one. */
+static void silence__ends_with_a_response(void **state)
+{
+	struct omx_rtt rtt = { .srtt = 100, .rttvar = 50 };
+	struct omx_probing probing = { 0 };
+	u32 now = -5000, sent;
+
+	(void)state;
+	omx_probing_start(&probing, now);
+	assert_false(omx_probing_falls_silent(&probing, &rtt, now + SECOND));
+	assert_in_range(probe_in_vain(&probing, &rtt, &now), OMX_RTO_MIN_US,
+			OMX_RTO_MIN_US + rtt.srtt);
+	assert_true(probing.silent);
+	assert_false(omx_probing_falls_silent(&probing, &rtt, now + SECOND));
+	assert_true(omx_probing_answered(&probing, probing.number, &sent));
+	assert_false(probing.silent);
+	assert_false(omx_probing_falls_silent(&probing, &rtt, now + SECOND));
+	probe_in_vain(&probing, &rtt, &now);
+	omx_probing_start(&probing, now);	/* a packet was acknowledged */
+	assert_false(probing.silent);
+	/* While no round trip is known, responses may take long. */
+	rtt = (struct omx_rtt){ 0 };
+	assert_in_range(probe_in_vain(&probing, &rtt, &now), OMX_RTO_MAX_US, 2 * OMX_RTO_MAX_US);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,6 +671,7 @@ int main(void)
 		cmocka_unit_test(refusal__ends_with_a_probe),
 		cmocka_unit_test(lost__is_what_is_missing),
 		cmocka_unit_test(probe__is_answered_once),
+		cmocka_unit_test(silence__ends_with_a_response),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
