@@ -106,6 +106,7 @@ struct omx_channel {
 
 	struct timer_list timer;
 	unsigned long heard;		/* jiffies: any valid packet of the peer */
+	unsigned long progress;		/* jiffies: a packet in flight has arrived */
 	unsigned long heard_board;	/* jiffies: omx_peer_heard() was called; no lock */
 	unsigned long doubted;		/* jiffies; valid while in_doubt */
 	bool in_doubt;			/* the peer may have ended: it is probed */

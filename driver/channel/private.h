@@ -159,12 +159,12 @@ static inline bool omx_channel_expects_acks(const struct omx_channel *ch)
 
 /*
  * Nothing gets through, though others to the same host may get through: the flow is cut off,
- * for instance.  Then its packets do not count as in flight on the path, and until there is
- * progress the first one alone is sent again.
+ * or its packets are too long for the path.  Then its packets do not count as in flight on
+ * the path, and until there is progress the first one alone is sent again.
  */
 static inline bool omx_channel_is_stalled(const struct omx_channel *ch)
 {
-	return ch->probing.silent;
+	return ch->probing.silent || omx_rack_is_vain(&ch->rack);
 }
 
 /* ---- timer.c ---- */

@@ -57,6 +57,7 @@ void omx_rack_acked(struct omx_rack *rack, const struct omx_tx_state *tx, struct
 {
 	u32 seq, highest = omx_tx_highest(tx);
 
+	rack->vain = 0;
 	if (likely(!(tx->resent | tx->sacked))) {
 		rack_arrived(rack, tx, rtt, ack, ack, now);
 	} else {
@@ -74,6 +75,7 @@ void omx_rack_sacked(struct omx_rack *rack, const struct omx_tx_state *tx, struc
 	u64 before = tx->sacked & ~newly;
 	u32 highest = tx->acked + (before ? fls64(before) + 1 : 0);
 
+	rack->vain = 0;
 	for (; newly; newly &= newly - 1)
 		rack_arrived(rack, tx, rtt, tx->acked + 2 + __ffs64(newly), highest, now);
 	rack->look = true;
@@ -114,6 +116,7 @@ u32 omx_rack_find_lost(struct omx_rack *rack, struct omx_tx_state *tx,
 		       const struct omx_rtt *rtt, u32 now, u32 *again)
 {
 	u32 patience = rack->round_trip + rack_window(rack, tx, rtt);
+	bool first_was_in_flight = !(tx->lost & 1);
 	u32 seq, lost = 0;
 
 	*again = 0;
@@ -135,6 +138,8 @@ u32 omx_rack_find_lost(struct omx_rack *rack, struct omx_tx_state *tx,
 			*again = max(*again, patience - age);
 		}
 	}
+	if (lost && first_was_in_flight && tx->lost & 1 && rack->vain < OMX_RACK_VAIN)
+		rack->vain++;
 	if (lost && rack->patient_for && !--rack->patient_for)
 		rack->patience = 0;
 	return lost;

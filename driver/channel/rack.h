@@ -18,6 +18,7 @@ struct omx_rack {
 	bool reordered;		/* packets have overtaken each other */
 	bool sampled;		/* round_trip is a new sample */
 	bool look;		/* for lost packets: there is news */
+	u8 vain;		/* times that the first packet was lost since any arrived */
 	u8 patience;		/* quarters of the shortest round trip, besides the first one */
 	u8 patient_for;		/* more losses */
 	u32 patience_at;	/* when it grew */
@@ -29,6 +30,13 @@ struct omx_rack {
 };
 
 #define OMX_RACK_PATIENCE_MAX	16
+#define OMX_RACK_VAIN		3
+
+/* What is sent again is lost again, whatever the window of the path: that is not congestion. */
+static inline bool omx_rack_is_vain(const struct omx_rack *rack)
+{
+	return rack->vain >= OMX_RACK_VAIN;
+}
 
 /* No packet is in flight: what arrived earlier says nothing of those to come. */
 static inline void omx_rack_start(struct omx_rack *rack)

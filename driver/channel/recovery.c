@@ -37,6 +37,7 @@ void omx_channel_expect_acks(struct omx_channel *ch, u64 now)
 {
 	lockdep_assert_held(&ch->lock);
 	omx_probing_start(&ch->probing, now);
+	ch->progress = jiffies;
 	omx_rack_start(&ch->rack);
 	if (unlikely(omx_path_is_lossy(ch->path, now)))
 		omx_probing_lost(&ch->probing, now);
@@ -58,7 +59,8 @@ void omx_channel_find_lost(struct omx_channel *ch, u64 now)
 	lockdep_assert_held(&ch->lock);
 	if (omx_rack_find_lost(&ch->rack, &ch->tx, &ch->rtt, now, &again)) {
 		omx_probing_lost(&ch->probing, now);
-		omx_path_lost(ch, ch->rack.lost_sent, ch->probing.count > 1, now);
+		if (!omx_channel_is_stalled(ch))
+			omx_path_lost(ch, ch->rack.lost_sent, ch->probing.count > 1, now);
 	}
 	if (again)
 		omx_channel_look_after(ch, again);

@@ -39,6 +39,13 @@ static void channel_release_acked(struct omx_channel *ch, u32 first, int count,
 	omx_budget_uncharge(&ch->ep->budget, charged);
 }
 
+/* The peer has dropped what arrived while its window was closed, which is open now. */
+static void channel_resend_refused(struct omx_channel *ch, u64 now)
+{
+	omx_rack_find_refused(&ch->tx, &ch->rtt, now);
+	ch->progress = jiffies;
+}
+
 u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 				u16 window, struct sk_buff_head *freed)
 {
@@ -61,15 +68,15 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 
 		channel_release_acked(ch, first, newly, freed);
 		omx_probing_start(&ch->probing, now);
+		ch->progress = jiffies;
 		/* The timer was set for a silence that has ended. */
 		if (unlikely(was_silent))
 			omx_channel_look_after(ch, omx_probing_due(&ch->probing, &ch->rtt, now));
 		if (unlikely(omx_path_limits(ch->path)))
 			omx_path_acked(ch, newly, now);
 	}
-	/* The peer has dropped what arrived while its window was closed. */
 	if (unlikely(opened || (was_closed && !ch->tx.closed)))
-		omx_rack_find_refused(&ch->tx, &ch->rtt, now);
+		channel_resend_refused(ch, now);
 	return now;
 }
 
@@ -98,7 +105,7 @@ static void channel_receive_refusal(struct omx_channel *ch, u16 window, u64 now)
 		omx_tx_acked(&ch->tx, ch->tx.flow, 0, 0, &opened);
 	} else if (ch->tx.closed) {
 		ch->tx.closed = false;
-		omx_rack_find_refused(&ch->tx, &ch->rtt, now);
+		channel_resend_refused(ch, now);
 	}
 }
 
@@ -122,9 +129,11 @@ u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack
 	ch->tx_unknown = be16_to_cpu(ack->flow) != ch->tx.flow;
 	if (!ch->tx_unknown) {
 		newly = omx_tx_sacked(&ch->tx, be32_to_cpu(ack->ack), be64_to_cpu(ack->sack));
-		if (newly)
+		if (newly) {
 			omx_rack_sacked(&ch->rack, &ch->tx, &ch->rtt, newly,
 					!(ack->flags & OMX_ACK_NUMBER), now);
+			ch->progress = jiffies;
+		}
 		if (ack->flags & OMX_ACK_DUPLICATE)
 			omx_rack_duplicate(&ch->rack, &ch->rtt, now);
 		if (unlikely(be16_to_cpu(ack->marked) != ch->marked_there))

@@ -143,11 +143,23 @@ static bool channel_peer_is_unreachable(const struct omx_channel *ch)
 	       omx_peer_is_unreachable(ch->ep->board, ch->mac);
 }
 
+/*
+ * The peer may respond to probes, and to no packet: these are too long for the path, say.
+ * What its closed window refuses is not lost, and what waits for the path has its turn.
+ */
+static bool channel_is_stuck(const struct omx_channel *ch)
+{
+	return omx_channel_is_stalled(ch) && omx_tx_in_flight(&ch->tx) && !ch->tx.closed &&
+	       time_after(jiffies, ch->progress + ch->ep->timeout);
+}
+
 u8 omx_channel_peer_is_lost(const struct omx_channel *ch)
 {
 	if ((omx_channel_expects_acks(ch) || omx_channel_is_waiting(ch)) &&
 	    (time_after(jiffies, READ_ONCE(ch->heard) + ch->ep->timeout) ||
 	     channel_peer_is_unreachable(ch)))
+		return OMX_STATUS_UNREACHABLE;
+	if (channel_is_stuck(ch))
 		return OMX_STATUS_UNREACHABLE;
 	/* Even if it responds to probes: programs wait for what is behind that put. */
 	if (ch->access_queue.unfinished &&

@@ -654,6 +654,78 @@ static void silence__ends_with_a_response(void **state)
 	assert_in_range(probe_in_vain(&probing, &rtt, &now), OMX_RTO_MAX_US, 2 * OMX_RTO_MAX_US);
 }
 
+/* A window that has shrunk since then does not shrink again. */
+static void silence__concerns_what_was_sent_before(void **state)
+{
+	struct omx_tx_state tx;
+
+	(void)state;
+	omx_tx_start(&tx, 1);
+	omx_tx_sent(&tx, -20);
+	assert_int_equal(omx_tx_last_sent(&tx), (u32)-20);
+	omx_tx_sent(&tx, -10);
+	omx_tx_sent(&tx, 5);
+	assert_int_equal(omx_tx_last_sent(&tx), 5);
+	omx_tx_sent_again(&tx, 2, 10);
+	assert_int_equal(omx_tx_last_sent(&tx), 10);
+}
+
+static void lose_all(struct omx_rack *rack, struct omx_tx_state *tx, struct omx_rtt *rtt, u32 *now)
+{
+	u32 again, seq;
+
+	while (omx_tx_first_lost(tx, &seq))
+		omx_tx_sent_again(tx, seq, *now);
+	omx_rack_probed(rack, tx, rtt, *now + 1, *now + 200);
+	*now += 1000;
+	assert_true(omx_rack_find_lost(rack, tx, rtt, *now, &again));
+	assert_false(omx_rack_find_lost(rack, tx, rtt, *now, &again));
+}
+
+/* The first packet is lost again and again, until any packet arrives. */
+static void vain__until_a_packet_arrives(void **state)
+{
+	struct omx_rtt rtt = { .srtt = 200, .min = 200 };
+	struct omx_rack rack = { 0 };
+	struct omx_tx_state tx;
+	u32 i, now = 1;
+
+	(void)state;
+	omx_tx_start(&tx, 1);
+	for (i = 0; i < 5; i++)
+		omx_tx_sent(&tx, now);
+	for (i = 0; i < OMX_RACK_VAIN; i++) {
+		assert_false(omx_rack_is_vain(&rack));
+		lose_all(&rack, &tx, &rtt, &now);
+	}
+	assert_true(omx_rack_is_vain(&rack));
+	omx_rack_sacked(&rack, &tx, &rtt, omx_tx_sacked(&tx, 0, 1), true, now);
+	assert_false(omx_rack_is_vain(&rack));
+	while (!omx_rack_is_vain(&rack))
+		lose_all(&rack, &tx, &rtt, &now);
+	omx_rack_acked(&rack, &tx, &rtt, 1, true, now);
+	assert_false(omx_rack_is_vain(&rack));
+}
+
+/* Others are lost while the first one is still on its way. */
+static void vain__counts_the_first_packet(void **state)
+{
+	struct omx_rtt rtt = { .srtt = 200, .min = 200 };
+	struct omx_rack rack = { 0 };
+	struct omx_tx_state tx;
+	u32 i, now = 1;
+
+	(void)state;
+	omx_tx_start(&tx, 1);
+	omx_tx_sent(&tx, now);
+	omx_tx_sent(&tx, now);
+	for (i = 0; i < 2 * OMX_RACK_VAIN; i++) {
+		tx.sent[1] = now + 10000;
+		lose_all(&rack, &tx, &rtt, &now);
+	}
+	assert_false(omx_rack_is_vain(&rack));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -672,6 +744,9 @@ int main(void)
 		cmocka_unit_test(lost__is_what_is_missing),
 		cmocka_unit_test(probe__is_answered_once),
 		cmocka_unit_test(silence__ends_with_a_response),
+		cmocka_unit_test(silence__concerns_what_was_sent_before),
+		cmocka_unit_test(vain__until_a_packet_arrives),
+		cmocka_unit_test(vain__counts_the_first_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
