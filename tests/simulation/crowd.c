@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Many nodes at once: incast, outcast, all to all, incast of programs that come and go,
- * and incast beside hosts that vanish, a program that does not read, or a host that
- * keeps to no window (flood.c).  Prints how much of the link was used, how long messages
+ * and incast beside hosts that vanish, a program that does not read, a host that keeps to
+ * no window (flood.c), or channels that cannot go on (stuck.c).  Prints how much of the link was used, how long messages
  * took, what was sent in vain, and what a node keeps.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "flood.h"
 #include "omx_wire.h"
 #include "program.h"
+#include "stuck.h"
 
 #define PATIENCE	(60 * SIM_S)
 
@@ -43,6 +44,8 @@ static void crowd_delivered(struct sim_stream *stream, u32 number, u32 length)
 {
 	u64 sent = stream->sent_at ? stream->sent_at[number % SIM_TIMES] : sim_now;
 
+	if (stream->to_slot)
+		return;		/* the run does not wait for them either */
 	if (run.count == run.room) {
 		run.room = 2 * run.room + 1024;
 		run.times = realloc(run.times, run.room * sizeof(*run.times));
@@ -70,7 +73,7 @@ static double percentile(u32 per_mille)
 
 /* ---- who sends to whom ---- */
 
-static void crowd_stream(u32 from, u32 to, u32 slot)
+struct sim_stream *sim_crowd_stream(u32 from, u32 to, u32 slot)
 {
 	const struct sim_crowd *crowd = run.crowd;
 	struct sim_stream *stream = sim_stream_make(sim.node[from].program[0], &sim.node[to],
@@ -80,6 +83,7 @@ static void crowd_stream(u32 from, u32 to, u32 slot)
 	stream->burst = 16;
 	stream->sent_at = calloc(SIM_TIMES, sizeof(*stream->sent_at));
 	stream->next_at = sim_below(SIM_MS);
+	return stream;
 }
 
 static void crowd_incast(void)
@@ -87,7 +91,7 @@ static void crowd_incast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		crowd_stream(i, 0, 0);
+		sim_crowd_stream(i, 0, 0);
 }
 
 static void crowd_outcast(void)
@@ -95,7 +99,7 @@ static void crowd_outcast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		crowd_stream(0, i, 0);
+		sim_crowd_stream(0, i, 0);
 }
 
 static void crowd_all(void)
@@ -104,7 +108,7 @@ static void crowd_all(void)
 
 	for (i = 0; i < sim.node_count; i++)
 		for (k = 1; k <= run.crowd->peers && k < sim.node_count; k++)
-			crowd_stream(i, (i + k) % sim.node_count, 0);
+			sim_crowd_stream(i, (i + k) % sim.node_count, 0);
 }
 
 /* A program is killed, and another one sends as much as was left. */
@@ -112,7 +116,7 @@ static void churn_again(struct sim_program *program)
 {
 	u32 from = program->node->index;
 
-	crowd_stream(from, 0, 0);
+	sim_crowd_stream(from, 0, 0);
 }
 
 static void churn_act(struct sim_event *event)
@@ -171,7 +175,7 @@ static void crowd_unread(void)
 	sim_run(sim_now + 2 * SIM_MS, NULL);
 	program->awake_at = U64_MAX;
 	for (i = 1; i < sim.node_count; i++)
-		crowd_stream(i, 0, i % 2);
+		sim_crowd_stream(i, 0, i % 2);
 }
 
 /* The frames of one host need half of the link, whatever windows it is told. */
@@ -180,7 +184,7 @@ static void crowd_flood(void)
 	u32 i;
 
 	for (i = 2; i < sim.node_count; i++)
-		crowd_stream(i, 0, 0);
+		sim_crowd_stream(i, 0, 0);
 	sim_node_detach(&sim.node[1]);
 	sim_program_end(sim.node[1].program[0], true);
 	sim_flood_start(&sim.node[1], sim.node[0].program[0]);
@@ -190,6 +194,7 @@ static const struct {
 	const char *name;
 	void (*make)(void);
 	u32 busy;			/* links that are the bottleneck; 0: all */
+	void (*finish)(void);		/* or NULL; what is not measured */
 } kinds[] = {
 	{ "incast", crowd_incast, 1 },
 	{ "outcast", crowd_outcast, 1 },
@@ -198,6 +203,9 @@ static const struct {
 	{ "vanish", crowd_vanish, 1 },
 	{ "unread", crowd_unread, 1 },
 	{ "flood", crowd_flood, 1 },
+	{ "refused", sim_stuck_refused, 1, sim_stuck_resume },
+	{ "cut", sim_stuck_cut, 1, sim_stuck_end },
+	{ "narrow", sim_stuck_narrow, 1, sim_stuck_end },
 };
 
 /* ---- the run ---- */
@@ -347,6 +355,8 @@ bool sim_crowd_run(const char *name, const struct sim_crowd *crowd)
 	if (!sim_run(sim_now + PATIENCE, crowd_is_done))
 		sim_ledger_fail("the run does not end");
 	crowd_report(kind);
+	if (kinds[kind].finish)
+		kinds[kind].finish();
 	sim_on_delivered = NULL;
 	crowd_end();
 	return true;

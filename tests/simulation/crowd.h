@@ -5,6 +5,8 @@
 
 #include "sim.h"
 
+struct sim_stream;
+
 struct sim_crowd {
 	u64 seed;
 	u32 nodes;
@@ -18,6 +20,8 @@ struct sim_crowd {
 	u32 most_kib;			/* memory of a node */
 };
 
+/* Part of the crowd: from program 0 of one node to a program of another. */
+struct sim_stream *sim_crowd_stream(u32 from, u32 to, u32 slot);
 void sim_crowd_print_head(void);
 /* False: there is none of this name. */
 bool sim_crowd_run(const char *name, const struct sim_crowd *crowd);

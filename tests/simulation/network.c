@@ -4,6 +4,7 @@
  * travels to the switch, suffers what the troubles of the moment are, waits in the
  * queue of the switch's port, and travels to the other node.
  */
+#include "omx_wire.h"
 #include "sim.h"
 #include "trace.h"
 
@@ -109,6 +110,14 @@ static struct sim_node *node_of(const u8 *mac)
 	return mac[0] == 2 && index < sim.node_count ? &sim.node[index] : NULL;
 }
 
+static bool never_passes(const struct sk_buff *skb)
+{
+	const struct omx_wire_head *head = (const void *)(skb_mac_header(skb) + ETH_HLEN);
+
+	return (sim.longest && skb->len > sim.longest) ||
+	       (sim.cut && be16_to_cpu(head->dst_endpoint) == sim.cut);
+}
+
 static bool is_cut_off(const struct sim_node *from, const struct sim_node *to)
 {
 	return from->side != to->side || from->mute || to->deaf;
@@ -156,7 +165,7 @@ static bool frame_is_lost(struct sk_buff **skb, const struct sim_node *to)
 {
 	const struct sim_node *from = (*skb)->dev->node;
 
-	if (is_cut_off(from, to) || sim_millionths(sim.troubles.loss) ||
+	if (is_cut_off(from, to) || never_passes(*skb) || sim_millionths(sim.troubles.loss) ||
 	    (sim_millionths(sim.troubles.corrupt) && frame_is_damaged(skb))) {
 		sim.lost++;
 		sim_trace_frame(*skb, "lost");

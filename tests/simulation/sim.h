@@ -14,6 +14,7 @@
  *   scenario.c   a random network and its troubles
  *   crowd.c      many nodes at once, a thousand for instance
  *   flood.c      a host among them that keeps to no window
+ *   stuck.c      channels among them that cannot go on
  *   plant.c      bugs that are planted, to show that they are found
  *   main.c       seeds and options
  *   absent/      in place of the parts of the driver that are not here
@@ -81,6 +82,8 @@ struct sim {
 	struct sim_troubles troubles;
 	u64 delay;			/* ns, of each link */
 	bool broadcasts;		/* they reach all nodes */
+	u32 cut;			/* endpoint: frames to it are lost; 0: none */
+	u32 longest;			/* bytes of a frame that passes; 0: any */
 	u32 interrupts;			/* percent of the places where a softirq may run */
 	u32 fail_atomic, fail_kernel;	/* millionths of the allocations */
 	u32 absent;			/* percent of the pages that are absent */
