@@ -208,9 +208,23 @@ static void trouble_mtu(void)
 	sim_node_set_mtu(any_node(), PICK(1500, 9000, 1000, 4000));
 }
 
+/* What has been proved to pass does not pass any more. */
+static void trouble_narrow(void)
+{
+	sim.longest = sim.longest ? 0 : ETH_HLEN + PICK(1500, 1500, 4000);
+	SIM_TRACE("frames of %u bytes pass", sim.longest);
+}
+
+/* Everything else between two nodes arrives. */
+static void trouble_cut(void)
+{
+	sim.cut = !sim.cut;
+	SIM_TRACE("frames to endpoint 1 are %s", sim.cut ? "lost" : "not lost any more");
+}
+
 static void (*const troubles[])(void) = {
 	make_troubles, trouble_partition, trouble_heal, trouble_heal, trouble_one_way,
-	trouble_end_program, trouble_restart, trouble_mtu,
+	trouble_end_program, trouble_restart, trouble_mtu, trouble_narrow, trouble_cut,
 };
 
 static void scenario_act(struct sim_event *event)
@@ -244,6 +258,7 @@ static void heal(void)
 	sim.healed = true;
 	sim.troubles = (struct sim_troubles){ 0 };
 	sim.fail_atomic = sim.fail_kernel = 0;
+	sim.longest = sim.cut = 0;
 	trouble_heal();
 	for (i = 0; i < sim.node_count; i++)
 		if (!sim.node[i].board)
