@@ -2,7 +2,8 @@
 /*
  * Many nodes at once: incast, outcast, all to all, incast of programs that come and go,
  * and incast beside hosts that vanish, a program that does not read, a host that keeps to
- * no window (flood.c), or channels that cannot go on (stuck.c).  Prints how much of the link was used, how long messages
+ * no window (flood.c), or channels that cannot go on (stuck.c).  And two users of one host,
+ * of whom one has more channels.  Prints how much of the link was used, how long messages
  * took, what was sent in vain, and what a node keeps.
  */
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "stuck.h"
 
 #define PATIENCE	(60 * SIM_S)
+#define SECOND_USER	(SIM_ENDPOINTS - 1)	/* its endpoint; all others are the first's */
 
 static struct {
 	const struct sim_crowd *crowd;
@@ -22,6 +24,8 @@ static struct {
 	u64 *times;			/* ns: of each message */
 	u64 count, room;
 	u64 kills;
+	u64 user_bytes[2];		/* of those with many channels, and with one */
+	double share;			/* of the first, when the second have all; 0: not yet */
 	struct sim_event churn;
 	struct sim_event *vanishing;	/* by node */
 } run;
@@ -40,6 +44,17 @@ static u64 wire_bytes_of(u32 length)
 	return frames == 1 ? max_t(u64, bytes, 84) : bytes;
 }
 
+static bool is_of_second_user(const struct sim_stream *stream);
+
+static void crowd_count_user(const struct sim_stream *stream, u32 number, u32 length)
+{
+	u32 user = is_of_second_user(stream);
+
+	run.user_bytes[user] += length;
+	if (user && number == stream->total - 1 && !run.share)
+		run.share = (double)run.user_bytes[0] / run.user_bytes[1];
+}
+
 static void crowd_delivered(struct sim_stream *stream, u32 number, u32 length)
 {
 	u64 sent = stream->sent_at ? stream->sent_at[number % SIM_TIMES] : sim_now;
@@ -52,6 +67,7 @@ static void crowd_delivered(struct sim_stream *stream, u32 number, u32 length)
 	}
 	run.times[run.count++] = sim_now - sent;
 	run.bytes += length;
+	crowd_count_user(stream, number, length);
 	run.wire_bytes += wire_bytes_of(length);
 	run.last = sim_now;
 	if (!run.first || sent < run.first)
@@ -73,11 +89,12 @@ static double percentile(u32 per_mille)
 
 /* ---- who sends to whom ---- */
 
-struct sim_stream *sim_crowd_stream(u32 from, u32 to, u32 slot)
+struct sim_stream *sim_crowd_stream(u32 from, u32 from_slot, u32 to, u32 to_slot)
 {
 	const struct sim_crowd *crowd = run.crowd;
-	struct sim_stream *stream = sim_stream_make(sim.node[from].program[0], &sim.node[to],
-						    slot, SIM_FIXED, crowd->messages);
+	struct sim_stream *stream = sim_stream_make(sim.node[from].program[from_slot],
+						    &sim.node[to], to_slot, SIM_FIXED,
+						    crowd->messages);
 
 	stream->length = crowd->length;
 	stream->burst = 16;
@@ -91,7 +108,7 @@ static void crowd_incast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		sim_crowd_stream(i, 0, 0);
+		sim_crowd_stream(i, 0, 0, 0);
 }
 
 static void crowd_outcast(void)
@@ -99,7 +116,7 @@ static void crowd_outcast(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		sim_crowd_stream(0, i, 0);
+		sim_crowd_stream(0, 0, i, 0);
 }
 
 static void crowd_all(void)
@@ -108,7 +125,7 @@ static void crowd_all(void)
 
 	for (i = 0; i < sim.node_count; i++)
 		for (k = 1; k <= run.crowd->peers && k < sim.node_count; k++)
-			sim_crowd_stream(i, (i + k) % sim.node_count, 0);
+			sim_crowd_stream(i, 0, (i + k) % sim.node_count, 0);
 }
 
 /* A program is killed, and another one sends as much as was left. */
@@ -116,7 +133,7 @@ static void churn_again(struct sim_program *program)
 {
 	u32 from = program->node->index;
 
-	sim_crowd_stream(from, 0, 0);
+	sim_crowd_stream(from, 0, 0, 0);
 }
 
 static void churn_act(struct sim_event *event)
@@ -175,7 +192,7 @@ static void crowd_unread(void)
 	sim_run(sim_now + 2 * SIM_MS, NULL);
 	program->awake_at = U64_MAX;
 	for (i = 1; i < sim.node_count; i++)
-		sim_crowd_stream(i, 0, i % 2);
+		sim_crowd_stream(i, 0, 0, i % 2);
 }
 
 /* The frames of one host need half of the link, whatever windows it is told. */
@@ -184,10 +201,33 @@ static void crowd_flood(void)
 	u32 i;
 
 	for (i = 2; i < sim.node_count; i++)
-		sim_crowd_stream(i, 0, 0);
+		sim_crowd_stream(i, 0, 0, 0);
 	sim_node_detach(&sim.node[1]);
 	sim_program_end(sim.node[1].program[0], true);
 	sim_flood_start(&sim.node[1], sim.node[0].program[0]);
+}
+
+/* Of each host two users send to programs of their own. */
+static bool is_of_second_user(const struct sim_stream *stream)
+{
+	return stream->to_slot == SECOND_USER;
+}
+
+static void crowd_users(void)
+{
+	u32 i, from, to;
+
+	for (i = 0; i < sim.node_count; i++) {
+		for (from = 1; from < SECOND_USER; from++)
+			sim_program_start(&sim.node[i], from);
+		sim_program_start(&sim.node[i], SECOND_USER)->task.uid += sim.node_count;
+	}
+	for (i = 1; i < sim.node_count; i++) {
+		for (from = 0; from < SECOND_USER; from++)
+			for (to = 0; to < SECOND_USER; to++)
+				sim_crowd_stream(i, from, 0, to);
+		sim_crowd_stream(i, SECOND_USER, 0, SECOND_USER);
+	}
 }
 
 static const struct {
@@ -206,6 +246,7 @@ static const struct {
 	{ "refused", sim_stuck_refused, 1, sim_stuck_resume },
 	{ "cut", sim_stuck_cut, 1, sim_stuck_end },
 	{ "narrow", sim_stuck_narrow, 1, sim_stuck_end },
+	{ "users", crowd_users, 1 },
 };
 
 /* ---- the run ---- */
@@ -238,6 +279,14 @@ static void crowd_make_nodes(void)
 	}
 }
 
+/* Not what is for a program that does not read. */
+static bool is_awaited(const struct sim_stream *stream)
+{
+	const struct sim_program *to = stream->to->program[stream->to_slot];
+
+	return !to || to->awake_at != U64_MAX;
+}
+
 static bool crowd_is_done(void)
 {
 	static u64 looked_at;
@@ -248,7 +297,7 @@ static bool crowd_is_done(void)
 		return false;
 	looked_at = sim_now;
 	for (i = 0; i < sim.stream_count; i++)
-		if (!sim.stream[i]->to_slot && !sim_stream_is_done(sim.stream[i]))
+		if (is_awaited(sim.stream[i]) && !sim_stream_is_done(sim.stream[i]))
 			return false;
 	return true;
 }
@@ -270,6 +319,9 @@ static void crowd_check(double link, double again, double kib)
 		      !crowd->most_again || again <= crowd->most_again);
 	crowd_require("the slowest message takes too many times the median", ratio,
 		      !crowd->most_ratio || ratio <= crowd->most_ratio);
+	crowd_require("users have unequal shares", run.share,
+		      !crowd->most_share || (100 * run.share <= crowd->most_share &&
+					     run.share * crowd->most_share >= 100));
 	crowd_require("a node has allocated too many KiB", kib,
 		      !crowd->most_kib || kib <= crowd->most_kib);
 }
@@ -305,6 +357,9 @@ static void crowd_report(int kind)
 	       percentile(1000), again,
 	       channels / (double)sim.node_count, total / 1024.0 / sim.node_count,
 	       peak / 1024.0);
+	if (run.share)
+		printf("users with %u channels have %.2f times as much as those with one\n",
+		       SECOND_USER * SECOND_USER, run.share);
 	fflush(stdout);
 	crowd_check(link, again, peak / 1024.0);
 }

@@ -18,10 +18,11 @@ struct sim_crowd {
 	u32 least_link, most_again;	/* percent */
 	u32 most_ratio;			/* of the slowest message and the median */
 	u32 most_kib;			/* memory of a node */
+	u32 most_share;			/* percent: of users, more and less than the other */
 };
 
-/* Part of the crowd: from program 0 of one node to a program of another. */
-struct sim_stream *sim_crowd_stream(u32 from, u32 to, u32 slot);
+/* Part of the crowd: from a program of one node to a program of another. */
+struct sim_stream *sim_crowd_stream(u32 from, u32 from_slot, u32 to, u32 to_slot);
 void sim_crowd_print_head(void);
 /* False: there is none of this name. */
 bool sim_crowd_run(const char *name, const struct sim_crowd *crowd);

@@ -38,7 +38,8 @@ static const char help[] =
 	"Many nodes at once, without other troubles; prints a table:\n"
 	"  --crowd KIND        incast, outcast, all-to-all, churn; or these four: every;\n"
 	"                      vanish, unread, flood, refused, cut, narrow: incast beside\n"
-	"                      something that is wrong\n"
+	"                      something that is wrong;\n"
+	"                      users: two of each host send, by nine channels and by one\n"
 	"  --nodes N           (default 1000)\n"
 	"  --length BYTES      of a message (default 4096)\n"
 	"  --messages N        of each stream (default 100)\n"
@@ -53,7 +54,8 @@ static const char help[] =
 	"  --least-link N      percent of the link carries messages\n"
 	"  --most-again N      percent of the frames are sent again\n"
 	"  --most-ratio N      the slowest message takes so many times the median\n"
-	"  --most-kib N        memory of a node\n";
+	"  --most-kib N        memory of a node\n"
+	"  --most-share N      percent of the bytes of one user, for the other\n";
 
 static struct sim_crowd crowd = {
 	.seed = 1, .nodes = 1000, .peers = 16, .length = 4096, .messages = 100, .mbits = 1000,
@@ -224,6 +226,7 @@ int main(int argc, char **argv)
 		{ "most-again", required_argument, NULL, OF_CROWD(most_again) },
 		{ "most-ratio", required_argument, NULL, OF_CROWD(most_ratio) },
 		{ "most-kib", required_argument, NULL, OF_CROWD(most_kib) },
+		{ "most-share", required_argument, NULL, OF_CROWD(most_share) },
 		{ NULL, 0, NULL, 0 },
 	};
 	u64 first = 1, last = 1000, failures = 10;

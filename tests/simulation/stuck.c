@@ -32,7 +32,7 @@ static void stuck_streams(u32 first)
 	u32 i;
 
 	for (i = first; i < sim.node_count; i++)
-		sim_crowd_stream(i, 0, SLOT);
+		sim_crowd_stream(i, 0, 0, SLOT);
 }
 
 static void healthy_streams(void)
@@ -40,7 +40,7 @@ static void healthy_streams(void)
 	u32 i;
 
 	for (i = 1; i < sim.node_count; i++)
-		sim_crowd_stream(i, 0, 0);
+		sim_crowd_stream(i, 0, 0, 0);
 }
 
 static void stuck_at(void (*begin)(struct sim_event *event))
@@ -65,7 +65,7 @@ static bool first_is_connected(void)
 void sim_stuck_refused(void)
 {
 	stuck_program();
-	sim_crowd_stream(1, 0, SLOT);
+	sim_crowd_stream(1, 0, 0, SLOT);
 	SIM_REQUIRE(sim_run(sim_now + SIM_S, first_is_connected));
 	omx_account_charge(stuck_user(), MEMORY);
 	healthy_streams();

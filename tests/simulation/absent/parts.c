@@ -247,17 +247,66 @@ void omx_endpoint_post(struct omx_endpoint *ep, struct omx_completion *completio
 
 /* ---- the queue of the device, which is never full ---- */
 
-/* Each endpoint is another user's. */
+static struct omx_board_user *queue_find_user(const struct omx_small_queue *queue,
+					      const struct omx_account *account)
+{
+	struct omx_board_user *user;
+
+	list_for_each_entry(user, &queue->users, in_queue)
+		if (user->account == account)
+			return user;
+	return NULL;
+}
+
+static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
+					     struct omx_account *account)
+{
+	struct omx_board_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
+
+	if (!user)
+		return NULL;
+	user->queue = queue;
+	user->account = account;
+	user->number = queue->users_so_far++;
+	omx_user_turn_init(&user->pull_turn);
+	INIT_LIST_HEAD(&user->pulls);
+	list_add_tail(&user->in_queue, &queue->users);
+	return user;
+}
+
+static struct omx_small_queue *queue_of(struct omx_board *board)
+{
+	if (board->queue)
+		return board->queue;
+	board->queue = kzalloc(sizeof(*board->queue), GFP_KERNEL);
+	if (board->queue) {
+		board->queue->board = board;
+		INIT_LIST_HEAD(&board->queue->users);
+	}
+	return board->queue;
+}
+
+static void queue_free_if_unused(struct omx_board *board)
+{
+	if (!list_empty(&board->queue->users))
+		return;
+	kfree(board->queue);
+	board->queue = NULL;
+}
+
 int omx_small_queue_join(struct omx_board *board, struct omx_endpoint *ep)
 {
-	static struct omx_small_queue queue;
+	struct omx_account *account = omx_endpoint_user(ep);
+	struct omx_small_queue *queue = queue_of(board);
 
-	ep->board_user = kzalloc(sizeof(*ep->board_user), GFP_KERNEL);
-	if (!ep->board_user)
+	if (!queue)
 		return -ENOMEM;
-	ep->board_user->queue = &queue;
-	omx_user_turn_init(&ep->board_user->pull_turn);
-	INIT_LIST_HEAD(&ep->board_user->pulls);
+	ep->board_user = queue_find_user(queue, account) ?: queue_add_user(queue, account);
+	if (!ep->board_user) {
+		queue_free_if_unused(board);
+		return -ENOMEM;
+	}
+	ep->board_user->endpoints++;
 	return 0;
 }
 
@@ -267,8 +316,14 @@ void omx_small_queue_stop(struct omx_endpoint *ep)
 
 void omx_small_queue_leave(struct omx_endpoint *ep)
 {
-	omx_user_turn_end(&ep->board_user->pull_turn);
-	kfree(ep->board_user);
+	struct omx_board_user *user = ep->board_user;
+
+	if (--user->endpoints)
+		return;
+	omx_user_turn_end(&user->pull_turn);
+	list_del(&user->in_queue);
+	queue_free_if_unused(user->queue->board);
+	kfree(user);
 }
 
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
