@@ -261,7 +261,7 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 		body->cookie = request->cookie;
 		body->status = status;
 		if (status == OMX_STATUS_OK)
-			body->window = omx_board_first_window(board);
+			body->window = omx_channel_first_window(ep);
 		omx_packet_xmit(board, response);
 	}
 	consume_skb(skb);

@@ -2,7 +2,7 @@
 /*
  * Shares and turns of the senders to a board: channels ask for their window and say what
  * their peers do, and the next ones are told when turns have ended.  The arithmetic is
- * in incoming/senders.c.
+ * in incoming/receivers.c and incoming/senders.c.
  *
  * In softirq, or with BH off.  The board's incoming.lock is taken inside ch->lock, and
  * no two channels are locked at once: whoever ends a turn marks the next one as due,
@@ -32,18 +32,22 @@ static u32 board_packets(const struct omx_board *board)
 static void incoming_publish(struct omx_board *board)
 {
 	struct omx_incoming *incoming = &board->incoming;
-	struct omx_senders *senders = &incoming->senders;
-	bool takes_turns = omx_senders_take_turns(senders);
+	struct omx_receivers *receivers = &incoming->receivers;
 
 	lockdep_assert_held(&incoming->lock);
 	WRITE_ONCE(incoming->is_crowded,
-		   takes_turns || omx_senders_number(senders, omx_sender_epoch()) > 1);
-	WRITE_ONCE(incoming->turns_due, omx_senders_is_due(senders, board_packets(board)));
-	if (takes_turns && !timer_pending(&incoming->timer))
+		   omx_receivers_are_crowded(receivers, omx_sender_epoch()));
+	WRITE_ONCE(incoming->turns_due, omx_receivers_are_due(receivers, board_packets(board)));
+	if (omx_receivers_take_turns(receivers) && !timer_pending(&incoming->timer))
 		mod_timer(&incoming->timer, jiffies + TURN_LASTS / 2 + 1);
 }
 
 /* ---- one channel ---- */
+
+static struct omx_receiver *channel_receiver(const struct omx_channel *ch)
+{
+	return &ch->ep->board_user->receiver;
+}
 
 void omx_channel_enter_epoch(struct omx_channel *ch, u32 epoch)
 {
@@ -53,7 +57,7 @@ void omx_channel_enter_epoch(struct omx_channel *ch, u32 epoch)
 	lockdep_assert_held(&ch->lock);
 	ch->sender.epoch = epoch;
 	spin_lock(&incoming->lock);
-	omx_senders_count(&incoming->senders, epoch);
+	omx_receivers_count(&incoming->receivers, channel_receiver(ch), epoch);
 	if (!incoming->is_crowded)
 		incoming_publish(board);
 	spin_unlock(&incoming->lock);
@@ -68,7 +72,7 @@ void omx_channel_leave_turns(struct omx_channel *ch)
 	ch->sender.more = false;
 	spin_lock(&incoming->lock);
 	if (ch->sender.turn != OMX_TURN_NONE) {
-		omx_senders_leave(&incoming->senders, &ch->sender, jiffies);
+		omx_senders_leave(&channel_receiver(ch)->senders, &ch->sender, jiffies);
 		incoming_publish(board);
 	}
 	spin_unlock(&incoming->lock);
@@ -95,8 +99,9 @@ u32 omx_channel_crowded_share(struct omx_channel *ch)
 	lockdep_assert_held(&ch->lock);
 	spin_lock(&incoming->lock);
 	turn = ch->sender.turn;
-	window = omx_senders_window(&incoming->senders, &ch->sender, ch->rx.next - 1,
-				    board_packets(board), omx_sender_epoch(), jiffies);
+	window = omx_receivers_window(&incoming->receivers, channel_receiver(ch), &ch->sender,
+				      ch->rx.next - 1, board_packets(board),
+				      omx_sender_epoch(), jiffies);
 	if (ch->sender.turn == OMX_TURN_WAITING && turn != OMX_TURN_WAITING)
 		omx_count(board, TURN_WAITED);
 	turn = ch->sender.turn;
@@ -109,14 +114,14 @@ u32 omx_channel_crowded_share(struct omx_channel *ch)
 	return window;
 }
 
-u32 omx_board_first_window(struct omx_board *board)
+u32 omx_channel_first_window(struct omx_endpoint *ep)
 {
-	struct omx_incoming *incoming = &board->incoming;
+	struct omx_incoming *incoming = &ep->board->incoming;
 	u32 window;
 
 	spin_lock(&incoming->lock);
-	window = omx_senders_first_window(&incoming->senders, board_packets(board),
-					  omx_sender_epoch());
+	window = omx_receivers_first_window(&incoming->receivers, &ep->board_user->receiver,
+					    board_packets(ep->board), omx_sender_epoch());
 	spin_unlock(&incoming->lock);
 	return window;
 }
@@ -130,7 +135,7 @@ static struct omx_channel *board_next_sender(struct omx_board *board)
 	struct omx_sender *sender;
 
 	spin_lock(&incoming->lock);
-	sender = omx_senders_next(&incoming->senders, board_packets(board), jiffies);
+	sender = omx_receivers_next(&incoming->receivers, board_packets(board), jiffies);
 	incoming_publish(board);
 	spin_unlock(&incoming->lock);
 	return sender ? container_of(sender, struct omx_channel, sender) : NULL;
@@ -162,7 +167,7 @@ void omx_channels_turn_timer(struct timer_list *timer)
 	rcu_read_lock();
 	spin_lock(&incoming->lock);
 	omx_count_add(board, TURN_EXPIRED,
-		      omx_senders_expire(&incoming->senders, TURN_LASTS, jiffies));
+		      omx_receivers_expire(&incoming->receivers, TURN_LASTS, jiffies));
 	incoming_publish(board);
 	spin_unlock(&incoming->lock);
 	omx_channels_take_turns(board);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The share that the peer of a channel has of what may be on its way to the board, and
- * whose turn it is if there are too many senders (incoming/senders.h).
+ * whose turn it is if there are too many senders (incoming/receivers.h).
  *
  * What runs for each packet is inline, and looks at nothing that other channels write
  * more than once in an epoch.
@@ -69,7 +69,7 @@ void omx_channel_leave_turns(struct omx_channel *ch);
 
 /* ---- softirq, or BH off ---- */
 /* How many packets a peer that connects may send before it has an ack. */
-u32 omx_board_first_window(struct omx_board *board);
+u32 omx_channel_first_window(struct omx_endpoint *ep);
 
 /* ---- softirq, RCU read lock held, no ch->lock held ---- */
 void omx_channels_take_due_turns(struct omx_board *board);

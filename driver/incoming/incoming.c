@@ -2,7 +2,7 @@
 /*
  * What may be on its way to a board.  pull/ reports what arrives and what is lost, a
  * block at a time, and asks for the limit (pull/schedule.c).  channel/turn.c divides it
- * among senders.
+ * among users and their senders.
  */
 #include "channel/turn.h"
 #include "incoming/incoming.h"
@@ -12,13 +12,20 @@ void omx_incoming_init(struct omx_incoming *incoming, u32 frame)
 {
 	omx_spin_lock_init(&incoming->lock, OMX_LOCK_INCOMING);
 	omx_estimate_init(&incoming->estimate, frame);
-	omx_senders_init(&incoming->senders);
+	omx_receivers_init(&incoming->receivers);
 	timer_setup(&incoming->timer, omx_channels_turn_timer, 0);
 }
 
 void omx_incoming_stop(struct omx_incoming *incoming)
 {
 	timer_shutdown_sync(&incoming->timer);
+}
+
+void omx_incoming_forget(struct omx_incoming *incoming, struct omx_receiver *receiver)
+{
+	spin_lock_bh(&incoming->lock);
+	omx_receivers_forget(&incoming->receivers, receiver);
+	spin_unlock_bh(&incoming->lock);
 }
 
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery)

@@ -14,12 +14,12 @@
 #include <linux/types.h>
 
 #include "incoming/estimate.h"
-#include "incoming/senders.h"
+#include "incoming/receivers.h"
 
 struct omx_incoming {
 	spinlock_t lock;
 	struct omx_estimate estimate;	/* partly read without the lock */
-	struct omx_senders senders;
+	struct omx_receivers receivers;
 	struct timer_list timer;	/* pending while senders take turns */
 	/* Also read without the lock: */
 	bool is_crowded;		/* there are several current senders */
@@ -38,6 +38,8 @@ struct omx_delivery {
 void omx_incoming_init(struct omx_incoming *incoming, u32 frame);
 /* No frames arrive any more.  Process context. */
 void omx_incoming_stop(struct omx_incoming *incoming);
+/* The user closes its last endpoint, whose channels have ended. */
+void omx_incoming_forget(struct omx_incoming *incoming, struct omx_receiver *receiver);
 
 /* ---- any context ---- */
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery);

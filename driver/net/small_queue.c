@@ -231,6 +231,7 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 	__skb_queue_head_init(&user->requests);
 	omx_user_turn_init(&user->pull_turn);
 	INIT_LIST_HEAD(&user->pulls);
+	omx_receiver_init(&user->receiver);
 	list_add_tail(&user->in_queue, &queue->users);
 	return user;
 }
@@ -250,6 +251,7 @@ static void queue_remove_user(struct omx_small_queue *queue, struct omx_board_us
 	spin_lock_bh(&queue->board->pulls.lock);
 	omx_user_turn_end(&user->pull_turn);
 	spin_unlock_bh(&queue->board->pulls.lock);
+	omx_incoming_forget(&queue->board->incoming, &user->receiver);
 	kfree_rcu(user, rcu);		/* the tasklet may look at its turn */
 }
 

@@ -29,6 +29,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "incoming/receivers.h"
 #include "net/user_turns.h"
 
 struct omx_account;
@@ -78,6 +79,8 @@ struct omx_board_user {
 
 	struct omx_user_turn pull_turn;	/* both: board->pulls.lock */
 	struct list_head pulls;		/* that wait */
+
+	struct omx_receiver receiver;	/* board->incoming.lock */
 };
 
 /* A channel's. */

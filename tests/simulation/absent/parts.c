@@ -270,6 +270,7 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 	user->number = queue->users_so_far++;
 	omx_user_turn_init(&user->pull_turn);
 	INIT_LIST_HEAD(&user->pulls);
+	omx_receiver_init(&user->receiver);
 	list_add_tail(&user->in_queue, &queue->users);
 	return user;
 }
@@ -321,6 +322,7 @@ void omx_small_queue_leave(struct omx_endpoint *ep)
 	if (--user->endpoints)
 		return;
 	omx_user_turn_end(&user->pull_turn);
+	omx_incoming_forget(&user->queue->board->incoming, &user->receiver);
 	list_del(&user->in_queue);
 	queue_free_if_unused(user->queue->board);
 	kfree(user);

@@ -3,14 +3,17 @@
  * Many senders of eager packets to one receiver, in virtual time: they share a switch
  * port with a short queue.  Windows, shares and turns are those of the driver; what
  * channel/ does with them is repeated here, with a congestion window that is as plain
- * as possible.  The port must be busy, hardly overflow, and serve all alike.
+ * as possible.  The port must be busy, hardly overflow, and serve all alike: users of the
+ * receiver, and the senders to one user.
  */
 #include "test.h"
 
 #include "channel/sequence.c"
 #include "incoming/senders.c"
+#include "incoming/receivers.c"
 
 #define SENDERS_MAX	1000
+#define USERS		3
 #define HEAP_MAX	(1 << 17)
 #define FRAME_NS	12304		/* 1538 bytes at 1 Gb/s */
 #define DELAY_NS	40000		/* one way */
@@ -44,6 +47,7 @@ struct node {
 	/* its channel at the receiver */
 	struct omx_rx_state rx;
 	struct omx_sender sender;
+	struct omx_receiver *user;
 	bool here[OMX_WINDOW];
 	u32 ack_count, ack_every;
 	bool ack_now, waits;
@@ -57,7 +61,8 @@ static struct {
 	u32 queue, loss;	/* frames; of a thousand, of all packets */
 	u32 nodes;
 	struct node node[SENDERS_MAX];
-	struct omx_senders senders;
+	struct omx_receivers receivers;
+	struct omx_receiver user[USERS];
 	u64 sent, again, dropped, arrived, acks, probes, expired;
 	u32 longest_wait;	/* ticks of a sender with a backlog and nothing under way */
 } sim;
@@ -229,8 +234,8 @@ static void sender_timer(u32 number)
 static void send_ack(u32 number)
 {
 	struct node *node = &sim.node[number];
-	u32 window = omx_senders_window(&sim.senders, &node->sender, node->rx.next - 1, PACKETS,
-					epoch(), tick());
+	u32 window = omx_receivers_window(&sim.receivers, node->user, &node->sender,
+					  node->rx.next - 1, PACKETS, epoch(), tick());
 	enum omx_turn turn = node->sender.turn;
 
 	node->waits = turn == OMX_TURN_WAITING;
@@ -250,7 +255,7 @@ static void take_turns(void)
 {
 	struct omx_sender *next;
 
-	while ((next = omx_senders_next(&sim.senders, PACKETS, tick())))
+	while ((next = omx_receivers_next(&sim.receivers, PACKETS, tick())))
 		send_ack(list_entry(next, struct node, sender) - sim.node);
 }
 
@@ -259,7 +264,7 @@ static void count_sender(struct node *node)
 	if (node->sender.epoch == epoch())
 		return;
 	node->sender.epoch = epoch();
-	omx_senders_count(&sim.senders, epoch());
+	omx_receivers_count(&sim.receivers, node->user, epoch());
 }
 
 static void note_more(struct node *node, bool more, u32 seq)
@@ -268,7 +273,7 @@ static void note_more(struct node *node, bool more, u32 seq)
 		node->sender.more_seq = seq;
 		node->sender.more = more;
 		if (!more)
-			omx_senders_leave(&sim.senders, &node->sender, tick());
+			omx_senders_leave(&node->user->senders, &node->sender, tick());
 	}
 	if (more)
 		count_sender(node);
@@ -306,7 +311,7 @@ static void tick_passes(void)
 {
 	u32 i, wait;
 
-	sim.expired += omx_senders_expire(&sim.senders, TURN_LASTS, tick());
+	sim.expired += omx_receivers_expire(&sim.receivers, TURN_LASTS, tick());
 	take_turns();
 	for (i = 0; i < sim.nodes; i++) {
 		sender_timer(i);
@@ -354,12 +359,15 @@ static void set_up(u32 nodes, u32 queue, u32 loss, u64 backlog)
 	sim.nodes = nodes;
 	sim.queue = queue;
 	sim.loss = loss;
-	omx_senders_init(&sim.senders);
+	omx_receivers_init(&sim.receivers);
+	for (i = 0; i < USERS; i++)
+		omx_receiver_init(&sim.user[i]);
 	event_push((struct event){ .at = TICK_NS, .what = TICK });
 	for (i = 0; i < nodes; i++) {
 		omx_tx_start(&sim.node[i].tx, 1);
 		omx_rx_start(&sim.node[i].rx, 1);
 		omx_sender_init(&sim.node[i].sender);
+		sim.node[i].user = &sim.user[0];
 		sim.node[i].cwnd = 10;
 		sim.node[i].ack_every = 16;
 		sim.node[i].backlog = backlog;
@@ -368,6 +376,16 @@ static void set_up(u32 nodes, u32 queue, u32 loss, u64 backlog)
 		if (!sim.node[i].timer)
 			send_ready(i);
 	}
+}
+
+/* The last ones send to a user of their own. */
+static void set_up_users(u32 many, u32 few)
+{
+	u32 i;
+
+	set_up(many + few, 100, 0, UINT64_MAX);
+	for (i = many; i < many + few; i++)
+		sim.node[i].user = &sim.user[1];
 }
 
 /* Runs, and looks at what happens after a time to settle. */
@@ -393,6 +411,18 @@ static u32 fairness(void)
 		squares += (double)sim.node[i].done * sim.node[i].done;
 	}
 	return 100 * sum * sum / (sim.nodes * squares);
+}
+
+/* Packets for this user. */
+static u64 done_for(u32 user)
+{
+	u64 done = 0;
+	u32 i;
+
+	for (i = 0; i < sim.nodes; i++)
+		if (sim.node[i].user == &sim.user[user])
+			done += sim.node[i].done;
+	return done;
 }
 
 /* ---- tests ---- */
@@ -458,7 +488,7 @@ static void senders__last_one_has_the_full_window_again(void **state)
 	sim.node[7].backlog = UINT64_MAX;
 	simulate(3000);
 	assert_int_equal(sim.node[8].backlog, 0);
-	assert_false(omx_senders_take_turns(&sim.senders));
+	assert_false(omx_receivers_take_turns(&sim.receivers));
 	assert_true(utilization(10, 500) >= 99);
 	assert_int_equal(sim.node[7].tx.limit - sim.node[7].tx.acked, OMX_WINDOW);
 }
@@ -477,7 +507,8 @@ static void senders__turns_expire(void **state)
 	}
 	assert_true(utilization(1000, 1000) >= 90);
 	assert_true(sim.expired >= 50);
-	assert_in_range(sim.senders.waiting_count + sim.senders.open_count, 84, 116);
+	assert_in_range(sim.user[0].senders.waiting_count + sim.user[0].senders.open_count, 84,
+			116);
 }
 
 /* Peers that keep their turns longer each time do not keep them for ever. */
@@ -546,6 +577,104 @@ static void senders__those_that_connect_share(void **state)
 	assert_int_equal(omx_senders_first_window(&senders, PACKETS, 11), OMX_WINDOW);
 }
 
+/* Two users have the same, whoever sends to them, and however many these are. */
+static void users__share_equally(void **state)
+{
+	static const u32 many[] = { 2, 8, 31, 63, 200, 900 }, few[] = { 1, 3 };
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+		for (k = 0; k < sizeof(few) / sizeof(few[0]); k++) {
+			set_up_users(many[i], few[k]);
+			assert_true(utilization(3000, 2000) >= 95);
+			assert_true(100 * done_for(0) >= 80 * done_for(1));
+			assert_true(100 * done_for(1) >= 80 * done_for(0));
+		}
+}
+
+/* The only one that is left has all that there is. */
+static void users__leave_their_share_to_others(void **state)
+{
+	u32 i;
+
+	(void)state;
+	set_up_users(100, 1);
+	for (i = 0; i < 100; i++)
+		sim.node[i].backlog = 100;
+	assert_true(utilization(3000, 500) >= 99);
+	assert_int_equal(done_for(0), 0);
+	assert_int_equal(sim.receivers.count, 1);
+	assert_int_equal(sim.node[100].tx.limit - sim.node[100].tx.acked, OMX_WINDOW);
+}
+
+static u32 window_of(struct omx_receivers *receivers, struct omx_receiver *user, u32 epoch)
+{
+	struct omx_sender sender;
+
+	omx_sender_init(&sender);
+	return omx_receivers_window(receivers, user, &sender, 0, PACKETS, epoch, 0);
+}
+
+/* Each has one sender. */
+static void users__divide_packets(void **state)
+{
+	struct omx_receiver user[2 * PACKETS];
+	struct omx_receivers receivers;
+	u32 i;
+
+	(void)state;
+	omx_receivers_init(&receivers);
+	for (i = 0; i < 2 * PACKETS; i++) {
+		omx_receiver_init(&user[i]);
+		omx_receivers_count(&receivers, &user[i], 7);
+		assert_int_equal(window_of(&receivers, &user[i], 7), max(PACKETS / (i + 1), 1u));
+		assert_int_equal(omx_receivers_are_crowded(&receivers, 7), i > 0);
+	}
+	/* Who is about to send takes part, and counts for nobody else. */
+	omx_receivers_forget(&receivers, &user[0]);
+	assert_int_equal(omx_receivers_first_window(&receivers, &user[0], 2 * PACKETS, 7), 1);
+	assert_int_equal(receivers.count, 2 * PACKETS - 1);
+	omx_receivers_count(&receivers, &user[0], 9);
+	assert_int_equal(receivers.count, 1);
+	assert_int_equal(window_of(&receivers, &user[0], 9), OMX_WINDOW);
+	assert_int_equal(omx_receivers_first_window(&receivers, &user[1], PACKETS, 9),
+			 PACKETS / 2);
+	omx_receivers_forget(&receivers, &user[0]);
+	omx_receivers_forget(&receivers, &user[0]);
+	assert_int_equal(receivers.count, 0);
+	assert_false(omx_receivers_are_crowded(&receivers, 9));
+	assert_int_equal(omx_receivers_first_window(&receivers, &user[1], PACKETS, 11),
+			 OMX_WINDOW);
+}
+
+/* One user's senders, however many they say they are, leave others their window. */
+static void users__are_safe_from_a_flood(void **state)
+{
+	struct omx_receiver victim, other;
+	struct omx_receivers receivers;
+	struct omx_sender sender[1000];
+	u32 i;
+
+	(void)state;
+	omx_receivers_init(&receivers);
+	omx_receiver_init(&victim);
+	omx_receiver_init(&other);
+	omx_receivers_count(&receivers, &victim, 7);
+	for (i = 0; i < 1000; i++) {
+		omx_sender_init(&sender[i]);
+		sender[i].more = true;
+		omx_receivers_count(&receivers, &other, 7);
+		omx_receivers_window(&receivers, &other, &sender[i], 0, PACKETS, 7, 0);
+		assert_int_equal(window_of(&receivers, &victim, 7), PACKETS / 2);
+	}
+	assert_true(other.senders.waiting_count > 900);
+	assert_true(omx_receivers_take_turns(&receivers));
+	/* While its senders wait, a user takes part. */
+	omx_receivers_count(&receivers, &victim, 100);
+	assert_int_equal(receivers.count, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -558,6 +687,10 @@ int main(void)
 		cmocka_unit_test(senders__slow_turns_expire),
 		cmocka_unit_test(senders__epochs_forget),
 		cmocka_unit_test(senders__those_that_connect_share),
+		cmocka_unit_test(users__share_equally),
+		cmocka_unit_test(users__leave_their_share_to_others),
+		cmocka_unit_test(users__divide_packets),
+		cmocka_unit_test(users__are_safe_from_a_flood),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,11 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 #define list_entry(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
 #define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+#define list_for_each_entry(entry, head, member)					\
+	for (entry = list_entry((head)->next, __typeof__(*entry), member);		\
+	     &entry->member != (head);							\
+	     entry = list_entry(entry->member.next, __typeof__(*entry), member))
+
 #define list_for_each_entry_safe(entry, after, head, member)				\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member),		\
 	     after = list_entry(entry->member.next, __typeof__(*entry), member);	\
