@@ -21,6 +21,8 @@
  */
 #define EXPIRES_MOST	8
 
+#define GOLDEN_RATIO	0x9e3779b9u	/* of 2^32 */
+
 void omx_senders_init(struct omx_senders *senders)
 {
 	memset(senders, 0, sizeof(*senders));
@@ -185,6 +187,22 @@ static u32 senders_turn(struct omx_senders *senders, struct omx_sender *sender, 
 	return min_t(u32, sender->last - received, OMX_TURN_PACKETS);
 }
 
+/*
+ * Shares are hardly ever whole packets.  The packets that are left go to some of the
+ * senders, and with each ack to others: multiples of the golden ratio are spread evenly, over
+ * senders with consecutive phases as well as over the packets of one of them.
+ */
+static u32 senders_share(struct omx_senders *senders, struct omx_sender *sender, u32 received,
+			 u32 packets, u32 number)
+{
+	u32 place, rest = packets % number;
+
+	if (!sender->phase)
+		sender->phase = ++senders->phases;
+	place = (received + sender->phase) * GOLDEN_RATIO;
+	return clamp_t(u32, packets / number + ((u64)place * number >> 32 < rest), 1, OMX_WINDOW);
+}
+
 u32 omx_senders_window(struct omx_senders *senders, struct omx_sender *sender, u32 received,
 		       u32 packets, u32 epoch, u32 now)
 {
@@ -195,5 +213,5 @@ u32 omx_senders_window(struct omx_senders *senders, struct omx_sender *sender, u
 	omx_senders_leave(senders, sender, now);
 	if (number <= 1)
 		return OMX_WINDOW;
-	return clamp_t(u32, packets / number, 1, OMX_WINDOW);
+	return senders_share(senders, sender, received, packets, number);
 }

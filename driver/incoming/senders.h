@@ -35,6 +35,7 @@ struct omx_sender {
 	u32 last;		/* packet of an open turn */
 	u32 since;		/* tick: when the turn was opened */
 	u32 number;		/* of the turn */
+	u32 phase;		/* when it gets a packet more than others; 0: not drawn yet */
 	/* These are the channel's, under its own lock: */
 	bool more;		/* it has packets waiting */
 	u32 more_seq;		/* the packet that said so, or that it has not */
@@ -48,6 +49,7 @@ struct omx_senders {
 	struct list_head waiting;
 	struct list_head open;	/* the oldest first */
 	u32 waiting_count, open_count;
+	u32 phases;		/* that were drawn */
 	u32 opened;		/* turns so far */
 	u32 overtaken;		/* turns that were ended because of that, not reported yet */
 	u32 duration;		/* ticks that a turn takes, smoothed, times 8 */
