@@ -14,6 +14,8 @@
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define lower_32_bits(n)	((u32)(n))
+#define upper_32_bits(n)	((u32)((u64)(n) >> 32))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 

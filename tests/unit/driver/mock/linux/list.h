@@ -18,6 +18,12 @@ static inline bool list_empty(const struct list_head *head)
 	return head->next == head;
 }
 
+/* Without the lock. */
+static inline bool list_empty_careful(const struct list_head *head)
+{
+	return list_empty(head);
+}
+
 static inline void list_add_tail(struct list_head *entry, struct list_head *head)
 {
 	entry->next = head;
@@ -39,10 +45,11 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 	list_add_tail(entry, head);
 }
 
-#define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
 #define list_entry(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
 #define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+#define list_first_entry_or_null(head, type, member) \
+	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_for_each_entry(entry, head, member)					\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member);		\
 	     &entry->member != (head);							\

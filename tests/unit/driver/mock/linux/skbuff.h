@@ -8,6 +8,16 @@ struct sk_buff {
 	const unsigned char *data;
 };
 
+/* Nothing is put into it. */
+struct sk_buff_head {
+	int unused;
+};
+
+static inline void __skb_queue_head_init(struct sk_buff_head *list)
+{
+	list->unused = 0;
+}
+
 static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int length)
 {
 	memcpy(to, skb->data + offset, length);

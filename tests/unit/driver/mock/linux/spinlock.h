@@ -14,6 +14,8 @@ typedef struct {
 void spin_lock_init(spinlock_t *lock);
 void spin_lock_bh(spinlock_t *lock);
 void spin_unlock_bh(spinlock_t *lock);
+#define spin_lock	spin_lock_bh
+#define spin_unlock	spin_unlock_bh
 
 #define lockdep_is_held(lock)	((lock)->held)
 #define lockdep_assert_held(lock) \

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* There is one thread. */
+#ifndef MOCK_LINUX_ATOMIC_H
+#define MOCK_LINUX_ATOMIC_H
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+static inline int atomic_read(const atomic_t *v)
+{
+	return v->counter;
+}
+
+static inline void atomic_add(int i, atomic_t *v)
+{
+	v->counter += i;
+}
+
+static inline void atomic_sub(int i, atomic_t *v)
+{
+	v->counter -= i;
+}
+
+#define smp_mb()			do { } while (0)
+#define smp_mb__after_atomic()		do { } while (0)
+
+#endif
