@@ -215,6 +215,23 @@ static struct omx_board_user *queue_find_user(struct omx_small_queue *queue,
 	return NULL;
 }
 
+/*
+ * The user gets the lowest number that is free, so that those who are here have different
+ * queues on a path if these suffice.  The list is in the order of numbers.
+ */
+static void queue_number_user(struct omx_small_queue *queue, struct omx_board_user *user)
+{
+	struct list_head *next;
+
+	lockdep_assert_held(&queues_lock);
+	list_for_each(next, &queue->users) {
+		if (list_entry(next, struct omx_board_user, in_queue)->number != user->number)
+			break;
+		user->number++;
+	}
+	list_add_tail(&user->in_queue, next);
+}
+
 static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 					     struct omx_account *account)
 {
@@ -225,14 +242,13 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 		return NULL;
 	user->queue = queue;
 	user->account = account;
-	user->number = queue->users_so_far++;
 	omx_user_turn_init(&user->turn);
 	INIT_LIST_HEAD(&user->channels);
 	__skb_queue_head_init(&user->requests);
 	omx_user_turn_init(&user->pull_turn);
 	INIT_LIST_HEAD(&user->pulls);
 	omx_receiver_init(&user->receiver);
-	list_add_tail(&user->in_queue, &queue->users);
+	queue_number_user(queue, user);
 	return user;
 }
 

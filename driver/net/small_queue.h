@@ -55,7 +55,6 @@ struct omx_small_queue {
 	unsigned long flags;	/* OMX_QUEUE_*; atomic */
 
 	unsigned int endpoints;		/* all under the mutex in small_queue.c */
-	u32 users_so_far;
 	struct list_head users;
 };
 
@@ -69,7 +68,7 @@ struct omx_board_user {
 	struct omx_account *account;
 	struct list_head in_queue;	/* this and the next under the mutex */
 	unsigned int endpoints;
-	u32 number;			/* users of a board have consecutive ones */
+	u32 number;			/* no other user of the board has it */
 	struct rcu_head rcu;
 
 	struct omx_user_turn turn;		/* everything below: queue->lock */

@@ -267,7 +267,9 @@ static struct omx_board_user *queue_add_user(struct omx_small_queue *queue,
 		return NULL;
 	user->queue = queue;
 	user->account = account;
-	user->number = queue->users_so_far++;
+	if (!list_empty(&queue->users))
+		user->number = list_last_entry(&queue->users, struct omx_board_user,
+					       in_queue)->number + 1;
 	omx_user_turn_init(&user->pull_turn);
 	INIT_LIST_HEAD(&user->pulls);
 	omx_receiver_init(&user->receiver);
