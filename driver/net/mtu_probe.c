@@ -9,6 +9,7 @@
  * both boards do: it may have been widened.
  */
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/workqueue.h>
 
@@ -129,16 +130,29 @@ static unsigned int probe_range(struct omx_board *board, unsigned long first,
 	return may_send;
 }
 
+/* Each hello and each response has the work run at once, many times in a tick perhaps. */
+static unsigned int probes_left(struct omx_peer_table *table)
+{
+	const unsigned long now = jiffies;
+
+	if (table->probe_tick != now) {
+		table->probe_tick = now;
+		table->probes_left = PROBES_AT_ONCE;
+	}
+	return table->probes_left;
+}
+
 unsigned long omx_mtu_probe_peers(struct omx_board *board, unsigned long next)
 {
 	const u32 first = probe_first(&board->peers);
-	unsigned int may_send;
+	unsigned int may_send = probes_left(&board->peers);
 
 	rcu_read_lock();
-	may_send = probe_range(board, first, OMX_PEER_MAX, PROBES_AT_ONCE, &next);
+	may_send = probe_range(board, first, OMX_PEER_MAX, may_send, &next);
 	if (may_send)
 		may_send = probe_range(board, 1, first - 1, may_send, &next);
 	rcu_read_unlock();
+	board->peers.probes_left = may_send;
 	return may_send ? next : jiffies + 1;
 }
 

@@ -66,6 +66,8 @@ struct omx_peer_table {
 	unsigned int burst;		/* quick hellos still to be sent */
 	unsigned long hello_due;	/* jiffies */
 	u32 probe_first;		/* index of the peer to be probed first */
+	unsigned long probe_tick;	/* in which probes were sent last ... */
+	unsigned int probes_left;	/* ... and how many more may be */
 	struct ratelimit_state responses;
 	struct ratelimit_state requests;	/* peers' requests do not delay ours */
 };
