@@ -115,7 +115,7 @@ static bool queue_run_one(struct omx_small_queue *queue)
 		return false;
 	}
 	user = container_of(turn, struct omx_board_user, turn);
-	credit = turn->credit;
+	credit = queue->turns.bytes;
 	user_pop(user, &ch, &request);
 	spin_unlock(&queue->lock);
 

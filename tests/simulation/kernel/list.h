@@ -110,6 +110,10 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	for (entry = list_entry((head)->next, __typeof__(*entry), member);	\
 	     &entry->member != (head);						\
 	     entry = list_entry(entry->member.next, __typeof__(*entry), member))
+#define list_for_each_entry_reverse(entry, head, member)			\
+	for (entry = list_entry((head)->prev, __typeof__(*entry), member);	\
+	     &entry->member != (head);						\
+	     entry = list_entry(entry->member.prev, __typeof__(*entry), member))
 #define list_for_each_entry_safe(entry, after, head, member)			\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member),	\
 	     after = list_entry(entry->member.next, __typeof__(*entry), member); \

@@ -32,10 +32,20 @@ static inline void list_add_tail(struct list_head *entry, struct list_head *head
 	head->prev = entry;
 }
 
-static inline void list_del_init(struct list_head *entry)
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	list_add_tail(entry, head->next);
+}
+
+static inline void list_del(struct list_head *entry)
 {
 	entry->next->prev = entry->prev;
 	entry->prev->next = entry->next;
+}
+
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
 	INIT_LIST_HEAD(entry);
 }
 
@@ -54,6 +64,11 @@ static inline void list_move_tail(struct list_head *entry, struct list_head *hea
 	for (entry = list_entry((head)->next, __typeof__(*entry), member);		\
 	     &entry->member != (head);							\
 	     entry = list_entry(entry->member.next, __typeof__(*entry), member))
+
+#define list_for_each_entry_reverse(entry, head, member)				\
+	for (entry = list_entry((head)->prev, __typeof__(*entry), member);		\
+	     &entry->member != (head);							\
+	     entry = list_entry(entry->member.prev, __typeof__(*entry), member))
 
 #define list_for_each_entry_safe(entry, after, head, member)				\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member),		\
