@@ -163,12 +163,13 @@ u32 omx_rack_find_refused(struct omx_tx_state *tx, const struct omx_rtt *rtt, u3
 
 static u32 probing_interval(const struct omx_probing *probing, const struct omx_rtt *rtt)
 {
-	u32 least = probing->lossy || probing->prompt ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US;
+	bool soon = probing->lossy || probing->prompt;
+	u32 least = soon ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US;
 	u32 silence = probing->probed - probing->since;
 	u32 us;
 
 	if (!probing->count)
-		us = 2 * rtt->srtt;
+		us = 2 * rtt->srtt + (soon ? 0 : OMX_PROBE_CALM_US);
 	else
 		us = max_t(u32, rtt->srtt + 4 * rtt->rttvar, silence >> OMX_PROBE_SILENCE_SHIFT);
 	return clamp_t(u32, us, least, OMX_PROBE_MAX_US);

@@ -89,9 +89,9 @@ struct omx_probing {
 #define OMX_PROBE_NUMBERS	15
 
 /*
- * The first probe goes after two round trips, as in RFC 8985, and not before the
- * peer has had the time to send a delayed ack, unless it has been requested to send one
- * or packets have been lost lately.
+ * The first probe goes after two round trips and the time by which the peer may delay its
+ * ack, as in RFC 8985.  It does not wait for a delayed ack if the peer has been requested
+ * to send one at once, or if packets have been lost lately.
  */
 #define OMX_PROBE_CALM_US	12000	/* a tick of 10 ms */
 #define OMX_PROBE_PROMPT_US	1000

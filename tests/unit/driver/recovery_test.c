@@ -34,6 +34,7 @@ struct simulation {
 	u32 loss;
 	u32 late, late_us;		/* percent of the frames, and by how much */
 	u32 wire_us;			/* one way */
+	u32 ack_us;			/* by which acks are delayed */
 	bool is_new;			/* nothing is known of the peer yet */
 	bool refuses;			/* the receiver takes nothing, and its window is 0 */
 	u32 to_send;			/* packets that are still to be sent */
@@ -247,7 +248,7 @@ static void take_packet(struct simulation *s, const struct event *event)
 		while (omx_rx_advance(&s->rx))
 			;
 		if (s->ack_at == NEVER)
-			s->ack_at = s->now + DELAYED_ACK_US;
+			s->ack_at = s->now + s->ack_us;
 		break;
 	case OMX_RX_AHEAD:
 		omx_rx_keep(&s->rx, event->seq);
@@ -268,6 +269,7 @@ static void start(struct simulation *s, u32 packets)
 	memset(s, 0, sizeof(*s));
 	s->now = 1;
 	s->wire_us = WIRE_US;
+	s->ack_us = DELAYED_ACK_US;
 	s->look_at = NEVER;
 	s->ack_at = NEVER;
 	omx_tx_start(&s->tx, 1);
@@ -325,7 +327,7 @@ static u32 run_from(struct simulation *s, u32 from, u32 limit)
  */
 static u32 recovery_limit(u32 outage)
 {
-	return min(outage / 8 + OMX_PROBE_CALM_US, (u32)OMX_PROBE_MAX_US) + 18 * WIRE_US;
+	return min(outage / 8 + OMX_PROBE_CALM_US, (u32)OMX_PROBE_MAX_US) + 22 * WIRE_US;
 }
 
 /* The packets are lost, and nothing is sent but probes until one is answered. */
@@ -495,8 +497,26 @@ static void loss__of_the_tail(void **state)
 		s.down_until = s.now + 1;
 		/* Only the first time the probe must wait for a delayed ack. */
 		run_from(&s, s.now, (i ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US) +
-				    DELAYED_ACK_US + 4 * WIRE_US);
+				    DELAYED_ACK_US + 8 * WIRE_US);
 		assert_int_equal(s.sent, 2 * (i + 1));
+	}
+}
+
+/* The ack of a single packet comes a tick later: that is no reason to probe, on any path. */
+static void probe__waits_for_a_delayed_ack(void **state)
+{
+	static struct simulation s;
+	u32 wire_us;
+
+	(void)state;
+	for (wire_us = 10; wire_us <= 100000; wire_us += wire_us / 2) {
+		start(&s, 1);
+		s.wire_us = wire_us;
+		s.ack_us = 10000;
+		s.rtt = (struct omx_rtt){ 0 };
+		omx_rtt_sample(&s.rtt, 2 * wire_us, s.now);
+		run_from(&s, s.now, 2 * wire_us + s.ack_us);
+		assert_int_equal(s.probes, 0);
 	}
 }
 
@@ -738,6 +758,7 @@ int main(void)
 		cmocka_unit_test(loss__of_half_of_the_frames),
 		cmocka_unit_test(loss__wastes_little),
 		cmocka_unit_test(loss__of_the_tail),
+		cmocka_unit_test(probe__waits_for_a_delayed_ack),
 		cmocka_unit_test(reordering__makes_patient),
 		cmocka_unit_test(refusal__is_not_loss),
 		cmocka_unit_test(refusal__ends_with_a_probe),
