@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		9
+#define OMX_ABI_VERSION		10
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -365,7 +365,7 @@ struct omx_ioc_fetch {
 };
 
 /*
- * Sleeps until the ring's khead differs from `head`, until a wake-up, a signal
+ * Waits until the ring's khead differs from `head`, until a wake-up, a signal
  * (EINTR) or the timeout (ETIMEDOUT).  With OMX_WAIT_HELPER: sleeps until an
  * urgent event (OMX_EVENT_RNDV or OMX_EVENT_SEND_SPACE) has been in the ring for
  * a while and no thread has consumed it.
@@ -495,8 +495,16 @@ struct omx_ring_user {
 	 * Stored before the utail that consumes them.
 	 */
 	__u32	uunseen;
-	__u32	uannounce;	/* any of: */
+	__u32	uannounce;	/* any of OMX_ANNOUNCE_* */
+	/*
+	 * For how many microseconds WAIT may poll before it sleeps; 0: not at all.  A limit,
+	 * and a hint.
+	 */
+	__u32	upoll_us;
 };
+
+/* More counts as this: who wants to poll for longer looks at khead. */
+#define OMX_POLL_US_MAX		1000
 
 #define OMX_ANNOUNCE_OWN	0x1	/* SEND may be refused with EMSGSIZE */
 /*

@@ -179,6 +179,7 @@ static int endpoint_build(struct omx__endpoint *ep, const struct endpoint_option
 	err = omx__ring_map(&ep->ring, ep->fd, open->ring_slots);
 	if (err)
 		goto out_partners;
+	omx__ring_set_poll(&ep->ring, (uint32_t)omx__settings.poll_us);
 	return 0;
 
 out_partners:

@@ -16,6 +16,7 @@
 #include "open-mx.h"
 
 #define UNEXP_QUEUE_MAX_DEFAULT	(1u << 30)
+#define POLL_US_DEFAULT		50
 #define SHARED_RNDV_DEFAULT	4096
 #define RCACHE_COUNT_DEFAULT	256
 #define RCACHE_BYTES_DEFAULT	(1u << 30)
@@ -23,6 +24,7 @@
 static const struct omx__settings defaults = {
 	.rndv_threshold = RNDV_THRESHOLD_AUTO,
 	.local_rndv_threshold = SHARED_RNDV_DEFAULT,
+	.poll_us = POLL_US_DEFAULT,
 	.any_endpoint = OMX_ANY,
 	.timeout_ms = OMX_TIMEOUT_DEFAULT_MS,
 	.progress_thread = 1,
@@ -63,6 +65,7 @@ static const struct variable variables[] = {
 	{ "OMX_RNDV_THRESHOLD", AT(rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
 	{ "OMX_SHARED_RNDV_THRESHOLD", AT(local_rndv_threshold), OMX_MEDIUM_MAX, 0, 0, NULL },
 	{ "OMX_WAITSPIN", AT(wait_spin), 1, 0, 0, NULL },
+	{ "OMX_POLL_US", AT(poll_us), OMX_POLL_US_MAX, 0, 0, NULL },
 	{ "OMX_CTXIDS", AT(ctxid_bits), OMX_ENDPOINT_CONTEXT_ID_BITS_MAX,
 	  AT(ctxid_shift), 63, NULL },
 	{ "OMX_FATAL_ERRORS", AT(fatal_errors), 1, 0, 0, NULL },

@@ -16,7 +16,8 @@
 struct omx__settings {
 	uint64_t rndv_threshold;	/* OMX_RNDV_THRESHOLD: longest eager message */
 	uint64_t local_rndv_threshold;	/* OMX_SHARED_RNDV_THRESHOLD: the same on one host */
-	uint64_t wait_spin;		/* OMX_WAITSPIN: blocking calls poll */
+	uint64_t wait_spin;		/* OMX_WAITSPIN: blocking calls never sleep */
+	uint64_t poll_us;		/* OMX_POLL_US: how long they poll before they do */
 	uint64_t ctxid_bits;		/* OMX_CTXIDS=bits,shift */
 	uint64_t ctxid_shift;
 	uint64_t fatal_errors;		/* OMX_FATAL_ERRORS: the default handler exits */

@@ -92,6 +92,12 @@ static inline void omx__ring_set_announce(struct ring *ring, bool announce)
 			 __ATOMIC_RELAXED);
 }
 
+/* For how long may the driver poll before a thread sleeps? */
+static inline void omx__ring_set_poll(const struct ring *ring, uint32_t us)
+{
+	__atomic_store_n(&ring->user->upoll_us, us, __ATOMIC_RELAXED);
+}
+
 /* Makes the driver deliver what did not fit; does nothing if no slots were freed since. */
 void omx__ring_kick(struct ring *ring, int fd);
 

@@ -21,6 +21,7 @@
 
 #include "channel/ended.h"
 #include "endpoint/budget.h"
+#include "endpoint/polling.h"
 #include "endpoint/ring.h"
 #include "endpoint/table.h"
 #include "omx_abi.h"
@@ -53,6 +54,7 @@ struct omx_endpoint {
 	struct omx_space *space;	/* the owner's address space, for unpinned regions */
 	struct omx_ring ring;
 	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
+	struct omx_polling polling;	/* how long these poll before they sleep */
 	atomic_t attending;		/* threads that look at the ring when they return */
 	wait_queue_head_t helper_wait;	/* helper threads */
 	struct hrtimer helper_timer;	/* runs while an urgent event lies in the ring */

@@ -2,15 +2,18 @@
 /*
  * Waking programs when their ring has something for them.
  *
- * Two kinds of threads sleep in OMX_IOC_WAIT.  A thread of the program waits for
- * any event; whatever writes to the ring, mostly in softirq, wakes it with
- * omx_endpoint_notify().  The library's helper thread waits for events that a
- * transfer depends on, such as a rendezvous, which the program may not see while
- * it computes.  omx_endpoint_notify_urgent() therefore starts a timer, which
- * wakes the helper if the event is still in the ring and no thread is inside an
+ * Two kinds of threads wait in OMX_IOC_WAIT.  A thread of the program waits for
+ * any event: it polls for a moment, and then it sleeps.  Whatever writes to the ring,
+ * mostly in softirq, wakes it with omx_endpoint_notify().  The library's helper thread
+ * waits for events that a transfer depends on, such as a rendezvous, which the program
+ * may not see while it computes.  omx_endpoint_notify_urgent() therefore starts a timer,
+ * which wakes the helper if the event is still in the ring and no thread is inside an
  * ioctl after which it will look at the ring (`attending`).
  */
+#include <linux/ktime.h>
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
@@ -143,17 +146,58 @@ static long endpoint_wait_without_limit(struct omx_endpoint *ep,
 	return error;
 }
 
+static long endpoint_sleep(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
+{
+	if (wait->timeout_ms == OMX_ANY)
+		return endpoint_wait_without_limit(ep, wait);
+	return wait_event_interruptible_hrtimeout(ep->wait, endpoint_has_news(ep, wait),
+						  ms_to_ktime(wait->timeout_ms));
+}
+
+/*
+ * Does nobody else want this processor?  Whoever does may be the one that the news will come
+ * from.  Interrupts and softirqs run meanwhile.
+ */
+static bool polling_is_free(void)
+{
+	return single_task_running() && !need_resched();
+}
+
+/* True: there is news. */
+static bool endpoint_poll(struct omx_endpoint *ep, const struct omx_ioc_wait *wait, u64 until)
+{
+	while (polling_is_free() && !signal_pending(current) && ktime_get_ns() < until) {
+		if (endpoint_has_news(ep, wait))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+static long endpoint_poll_and_sleep(struct omx_endpoint *ep, const struct omx_ioc_wait *wait,
+				    u32 most)
+{
+	u64 begun = ktime_get_ns();
+	long error = 0;
+
+	if (endpoint_poll(ep, wait, begun + omx_polling_time(&ep->polling, most)))
+		omx_count(ep->board, WAIT_POLLED);
+	else
+		error = endpoint_sleep(ep, wait);
+	omx_polling_learn(&ep->polling, ktime_get_ns() - begun, most);
+	return error;
+}
+
 static long endpoint_wait_for_news(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
+	u32 most = omx_polling_most(READ_ONCE(ep->ring.user->upoll_us));
 	long error;
 
 	atomic_inc(&ep->attending);
-	if (wait->timeout_ms == OMX_ANY)
-		error = endpoint_wait_without_limit(ep, wait);
+	if (most && wait->timeout_ms && polling_is_free())
+		error = endpoint_poll_and_sleep(ep, wait, most);
 	else
-		error = wait_event_interruptible_hrtimeout(ep->wait,
-					endpoint_has_news(ep, wait),
-					ms_to_ktime(wait->timeout_ms));
+		error = endpoint_sleep(ep, wait);
 	omx_endpoint_leave(ep);
 	return error;
 }

@@ -73,6 +73,7 @@
 	X(SEND_ANNOUNCED,	"short message announced, not sent") \
 	X(USER_MEMORY,		"waited, user at the memory limit") \
 	X(RING_BACKLOG,		"event waited for room in the ring") \
+	X(WAIT_POLLED,		"wait ended before its thread slept") \
 	X(HELPER_WAKEUP,	"helper thread woken for a rendezvous") \
 	X(LOCAL_COPY,		"large message copied on this host") \
 	X(DMA_COPIED,		"piece of a frame copied by a DMA engine") \
