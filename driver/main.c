@@ -26,6 +26,7 @@
 #include "net/attach.h"
 #include "net/board.h"
 #include "net/ifnames.h"
+#include "net/packet_pool.h"
 #include "net/pull_gso.h"
 #include "net/small_queue.h"
 #include "net/tx_page_pool.h"
@@ -110,10 +111,10 @@ static int __init omx_init(void)
 	}
 	error = omx_selftest();
 	if (error)
-		goto exit_page_pools;
+		goto exit_pools;
 	error = omx_group_init();
 	if (error)
-		goto exit_page_pools;
+		goto exit_pools;
 	error = omx_small_queues_init();
 	if (error)
 		goto exit_group;
@@ -159,7 +160,8 @@ exit_small_queues:
 	omx_small_queues_exit();
 exit_group:
 	omx_group_exit();
-exit_page_pools:
+exit_pools:
+	omx_packet_pools_exit();
 	omx_page_pools_exit();
 	return error;
 }
@@ -182,6 +184,7 @@ static void __exit omx_exit(void)
 	omx_account_exit();
 	omx_group_exit();
 	rcu_barrier();		/* of those, and of boards that they held */
+	omx_packet_pools_exit();
 	omx_page_pools_exit();
 	pr_info("unloaded\n");
 }

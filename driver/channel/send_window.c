@@ -10,14 +10,17 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/packet_pool.h"
 
-/* Keeps the packet for the next one, or has it freed without the lock. */
+/* Keeps the packet for another one, or has it freed without the lock. */
 static void packet_release(struct omx_channel *ch, struct sk_buff *skb,
 			   struct sk_buff_head *freed)
 {
-	if (!READ_ONCE(ch->spare) && !ch->dead && omx_packet_is_spare(skb))
+	bool is_spare = omx_packet_is_spare(skb);
+
+	if (is_spare && !READ_ONCE(ch->spare) && !ch->dead)
 		WRITE_ONCE(ch->spare, skb);
-	else
+	else if (!is_spare || !omx_packet_pool_put(skb))
 		__skb_queue_tail(freed, skb);
 }
 

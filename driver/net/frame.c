@@ -14,6 +14,7 @@
 
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/packet_pool.h"
 #include "net/tx_page_pool.h"
 
 /* Frames longer than this are built on pages of the page pool. */
@@ -42,6 +43,8 @@ static struct sk_buff *spare_reuse(struct sk_buff **spare)
 {
 	struct sk_buff *skb = READ_ONCE(*spare) ? xchg(spare, NULL) : NULL;
 
+	if (!skb)
+		skb = omx_packet_pool_get();
 	if (skb)
 		__skb_trim(skb, 0);
 	return skb;

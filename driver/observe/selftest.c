@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "endpoint/table.h"
 #include "net/frame.h"
+#include "net/packet_pool.h"
 #include "net/tx_page_pool.h"
 #include "observe/lock_order.h"
 #include "observe/selftest.h"
@@ -94,6 +95,35 @@ static int test_spare(void)
 	CHECK(skb && !spare);
 	CHECK(!check_packet(skb, OMX_WIRE_NOTIFY, 0));
 	kfree_skb(skb);
+	return 0;
+}
+
+/* As many as the pool has room for come back, each once, and are packets as new ones are. */
+static int test_packet_pool(void)
+{
+	enum { COUNT = 100 };	/* more than one CPU's pool holds */
+	struct sk_buff *none = NULL, *skb, *kept[COUNT];
+	int i, count = 0, error = 0;
+
+	local_bh_disable();	/* stay on this CPU */
+	while ((skb = omx_packet_pool_get()))
+		kfree_skb(skb);
+	for (i = 0; i < COUNT; i++) {
+		skb = omx_packet_make(&template, OMX_WIRE_EAGER, 32, GFP_ATOMIC, &none);
+		if (skb && omx_packet_pool_put(skb))
+			kept[count++] = skb;
+		else
+			kfree_skb(skb);
+	}
+	/* The last one that was put is the first one to be used. */
+	for (i = count; i-- && !error; ) {
+		skb = omx_packet_make(&template, OMX_WIRE_NOTIFY, 0, GFP_ATOMIC, &none);
+		if (skb != kept[i] || skb->next || check_packet(skb, OMX_WIRE_NOTIFY, 0))
+			error = -EINVAL;
+		kfree_skb(skb);
+	}
+	local_bh_enable();
+	CHECK(!error && count > 1 && count < COUNT);
 	return 0;
 }
 
@@ -352,8 +382,8 @@ static void lock_order_teach(void)
 int omx_selftest(void)
 {
 	static int (*const tests[])(void) = {
-		test_packets, test_spare, test_page_pool, test_kept_pages, test_table,
-		test_sequence, test_pull_window, test_noise,
+		test_packets, test_spare, test_packet_pool, test_page_pool, test_kept_pages,
+		test_table, test_sequence, test_pull_window, test_noise,
 	};
 	unsigned int i;
 	int error;

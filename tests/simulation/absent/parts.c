@@ -12,6 +12,7 @@
 #include "endpoint/wakeup.h"
 #include "net/pull_gso.h"
 #include "net/small_queue.h"
+#include "net/packet_pool.h"
 #include "net/tx_page_pool.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
@@ -190,6 +191,17 @@ void omx_group_uncharge(struct sock *sk, unsigned long bytes)
 struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 {
 	return __alloc_skb(size, GFP_ATOMIC, 0, NUMA_NO_NODE);
+}
+
+/* Nodes are charged for the packets that they allocate. */
+struct sk_buff *omx_packet_pool_get(void)
+{
+	return NULL;
+}
+
+bool omx_packet_pool_put(struct sk_buff *skb)
+{
+	return false;
 }
 
 u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
