@@ -6,12 +6,18 @@
 #include "request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "access.h"
 #include "endpoint.h"
 #include "region.h"
 #include "timer.h"
 #include "when.h"
+
+#if UINTPTR_MAX > UINT32_MAX
+_Static_assert(offsetof(struct omx__request, buffer) == CACHE_LINE &&
+	       offsetof(struct omx__request, status) == 2 * CACHE_LINE, "see request.h");
+#endif
 
 static cold bool request_slab_add(struct omx__endpoint *ep)
 {
@@ -24,9 +30,10 @@ static cold bool request_slab_add(struct omx__endpoint *ep)
 	if (!table)
 		return false;
 	ep->request_slabs = table;
-	slab = calloc(REQUESTS_PER_SLAB, sizeof(*slab));
+	slab = aligned_alloc(CACHE_LINE, REQUESTS_PER_SLAB * sizeof(*slab));
 	if (!slab)
 		return false;
+	memset(slab, 0, REQUESTS_PER_SLAB * sizeof(*slab));
 
 	table[slabs] = slab;
 	for (i = 0; i < REQUESTS_PER_SLAB; i++) {

@@ -20,6 +20,8 @@
 struct partner;
 struct region;
 
+#define CACHE_LINE	64
+
 enum request_type {
 	REQUEST_SEND,
 	REQUEST_RECV,
@@ -73,10 +75,12 @@ static inline bool omx__access_may_return(const struct access *access)
 	return access->key.secret[2] & OMX_KEY_ACTIVE;
 }
 
+/*
+ * Ordered by use: a receive is matched by the first cache line, and a short message needs
+ * two more, for its buffer and its status.
+ */
 struct omx__request {
 	struct list node;
-	struct list context_node;	/* DONE: done requests of its context id */
-	struct list timer_node;		/* ep->timers, if deadline is not 0 */
 	struct omx__endpoint *ep;
 	struct partner *partner;
 
@@ -93,15 +97,19 @@ struct omx__request {
 
 	uint64_t match_info;	/* receive: what it matches */
 	uint64_t match_mask;
+
 	struct buffer buffer;
+	uint64_t deadline;	/* ns; 0: none */
 	uint32_t region;	/* its number in the driver; 0: none; see region.h */
 	uint32_t remote_message;	/* number of the message to pull or fetch */
 	struct region *kept;	/* the region, if it outlives the request; else NULL */
-	uint64_t deadline;	/* ns; 0: none */
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
+
+	struct list context_node;	/* DONE: done requests of its context id */
+	struct list timer_node;		/* ep->timers, if deadline is not 0 */
 	struct access access;	/* PUT and what follows */
-};
+} __attribute__((aligned(CACHE_LINE)));
 
 /* NULL: out of memory. */
 struct omx__request *omx__request_alloc(struct omx__endpoint *ep, enum request_type type,
