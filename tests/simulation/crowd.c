@@ -24,6 +24,7 @@ static struct {
 	u64 *times;			/* ns: of each message */
 	u64 count, room;
 	u64 kills;
+	bool several_users;
 	u64 user_bytes[2];		/* of those with many channels, and with one */
 	double share;			/* of the first, when the second have all; 0: not yet */
 	struct sim_event churn;
@@ -55,12 +56,18 @@ static void crowd_count_user(const struct sim_stream *stream, u32 number, u32 le
 		run.share = (double)run.user_bytes[0] / run.user_bytes[1];
 }
 
+/* What is for other programs than the first one of a host is trouble, except for `users`. */
+static bool is_awaited(const struct sim_stream *stream)
+{
+	return !stream->to_slot || run.several_users;
+}
+
 static void crowd_delivered(struct sim_stream *stream, u32 number, u32 length)
 {
 	u64 sent = stream->sent_at ? stream->sent_at[number % SIM_TIMES] : sim_now;
 
-	if (stream->to_slot)
-		return;		/* the run does not wait for them either */
+	if (!is_awaited(stream))
+		return;
 	if (run.count == run.room) {
 		run.room = 2 * run.room + 1024;
 		run.times = realloc(run.times, run.room * sizeof(*run.times));
@@ -217,6 +224,7 @@ static void crowd_users(void)
 {
 	u32 i, from, to;
 
+	run.several_users = true;
 	for (i = 0; i < sim.node_count; i++) {
 		for (from = 1; from < SECOND_USER; from++)
 			sim_program_start(&sim.node[i], from);
@@ -277,14 +285,6 @@ static void crowd_make_nodes(void)
 		sim_node_attach(node);
 		sim_program_start(node, 0)->latency = 10 * SIM_US;
 	}
-}
-
-/* Not what is for a program that does not read. */
-static bool is_awaited(const struct sim_stream *stream)
-{
-	const struct sim_program *to = stream->to->program[stream->to_slot];
-
-	return !to || to->awake_at != U64_MAX;
 }
 
 static bool crowd_is_done(void)
