@@ -125,41 +125,12 @@ omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *r
 
 /* ---- any request of an endpoint ------------------------------------------ */
 
-static struct omx__request *done_in_context(struct list *done, const struct query *query)
-{
-	struct list *node;
-
-	for (node = done->next; node != done; node = node->next) {
-		struct omx__request *req = list_entry(node, struct omx__request, context_node);
-
-		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
-			return req;
-	}
-	return NULL;
-}
-
-static struct omx__request *done_anywhere(struct list *done, const struct query *query)
-{
-	struct list *node;
-
-	for (node = done->next; node != done; node = node->next) {
-		struct omx__request *req = list_entry(node, struct omx__request, node);
-
-		if (omx__matches(req->status.match_info, query->match_info, query->match_mask))
-			return req;
-	}
-	return NULL;
-}
-
 static bool find_done(struct omx__endpoint *ep, void *argument)
 {
 	struct query *query = argument;
+	struct match_item *item = omx__queue_find(&ep->done, query->match_info, query->match_mask);
 
-	if (!ep->context_mask || !omx__context_named(ep, query->match_mask))
-		query->req = done_anywhere(&ep->done, query);
-	else
-		query->req = done_in_context(&omx__context_of(ep, query->match_info)->done,
-					     query);
+	query->req = item ? list_entry(item, struct omx__request, item) : NULL;
 	return query->req;
 }
 

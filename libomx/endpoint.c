@@ -88,32 +88,14 @@ static omx_return_t options_read_params(struct endpoint_options *options,
 	return ret;
 }
 
-static int endpoint_create_contexts(struct omx__endpoint *ep,
-				    const struct endpoint_options *options)
-{
-	uint32_t count = 1u << options->context_bits;
-	uint32_t i;
-
-	ep->contexts = calloc(count, sizeof(*ep->contexts));
-	if (!ep->contexts)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		list_init(&ep->contexts[i].posted);
-		list_init(&ep->contexts[i].unexpected);
-		list_init(&ep->contexts[i].done);
-	}
-	ep->context_mask = count - 1;
-	ep->context_shift = options->context_shift;
-	return 0;
-}
-
 static void endpoint_init_queues(struct omx__endpoint *ep)
 {
-	list_init(&ep->unexpected);
-	list_init(&ep->matched);
+	omx__posted_init(&ep->posted);
+	omx__queue_init(&ep->unexpected, OMX_MATCH_LINKS(struct message));
+	omx__queue_init(&ep->matched, OMX_MATCH_LINKS(struct message));
+	omx__queue_init(&ep->done, OMX_MATCH_LINKS(struct omx__request));
 	list_init(&ep->free_messages);
 	list_init(&ep->free_requests);
-	list_init(&ep->done);
 	list_init(&ep->connecting);
 	list_init(&ep->retry);
 	list_init(&ep->timers);
@@ -127,6 +109,8 @@ static void endpoint_apply(struct omx__endpoint *ep, const struct endpoint_optio
 	endpoint_init_queues(ep);
 	ep->error_handler = options->error_handler;
 	ep->unexpected_max = options->unexpected_max;
+	ep->context_mask = (1u << options->context_bits) - 1;
+	ep->context_shift = options->context_shift;
 	ep->memory = (uint8_t)options->memory;
 	ep->rndv_threshold = omx__settings.rndv_threshold;
 	ep->local_rndv_threshold = omx__settings.local_rndv_threshold;
@@ -163,30 +147,22 @@ static int endpoint_attach(struct omx__endpoint *ep, struct omx_ioc_open *open)
 }
 
 /* Builds everything but the lock and the descriptor.  0 or -errno. */
-static int endpoint_build(struct omx__endpoint *ep, const struct endpoint_options *options,
-			  struct omx_ioc_open *open)
+static int endpoint_build(struct omx__endpoint *ep, struct omx_ioc_open *open)
 {
 	int err = endpoint_attach(ep, open);
 
 	if (err)
 		return err;
-	err = endpoint_create_contexts(ep, options);
-	if (err)
-		return err;
 	err = omx__partner_create_self(ep, open->session);
 	if (err)
-		goto out_contexts;
+		return err;
 	err = omx__ring_map(&ep->ring, ep->fd, open->ring_slots);
-	if (err)
-		goto out_partners;
+	if (err) {
+		omx__partners_free_all(ep);
+		return err;
+	}
 	omx__ring_set_poll(&ep->ring, (uint32_t)omx__settings.poll_us);
 	return 0;
-
-out_partners:
-	omx__partners_free_all(ep);
-out_contexts:
-	free(ep->contexts);
-	return err;
 }
 
 static void endpoint_set_state(struct omx__endpoint *ep, enum endpoint_state state)
@@ -211,7 +187,7 @@ static omx_return_t endpoint_open(struct omx_ioc_open *open, const struct endpoi
 		err = ep->fd;
 		goto out_table;
 	}
-	err = endpoint_build(ep, options, open);
+	err = endpoint_build(ep, open);
 	if (err)
 		goto out_fd;
 	endpoint_set_state(ep, ENDPOINT_OPEN);
@@ -259,8 +235,7 @@ void omx__endpoint_fail(struct omx__endpoint *ep, omx_return_t code)
 
 	ep->failed = code;
 	ep->wake = true;
-	for (i = 0; i <= ep->context_mask; i++)
-		omx__requests_abort(&ep->contexts[i].posted, code);
+	omx__requests_abort(&ep->posted.receives, code);
 	for (i = 0; i < ep->partner_room; i++) {
 		if (ep->partners[i])
 			omx__partner_abort(ep, ep->partners[i], code);
@@ -283,14 +258,14 @@ static void endpoint_tear_down(struct omx__endpoint *ep)
 	/* The pager threads can end only now that the driver has closed the endpoint. */
 	omx__pager_stop(ep);
 	omx__unexpected_free_all(ep);
+	omx__posted_free(&ep->posted);
+	omx__queue_free(&ep->done);
 	omx__requests_free_all(ep);
 	omx__put_events_free_all(ep);
 	omx__windows_free_all(ep);
 	omx__logs_free_all(ep);
 	omx__regions_free_all(ep);
 	omx__partners_free_all(ep);
-	free(ep->contexts);
-	ep->contexts = NULL;
 }
 
 /* Makes other threads return from their calls.  On success the state is CLOSING. */

@@ -27,8 +27,10 @@
 
 #include "list.h"
 #include "lock.h"
+#include "match_queue.h"
 #include "open-mx.h"
 #include "partner.h"
+#include "posted.h"
 #include "request.h"
 #include "ring.h"
 
@@ -45,13 +47,6 @@ enum endpoint_state {
 /* Why no progress is made; any bit. */
 #define PAUSED_BY_PROGRAM	0x1	/* omx_disable_progression */
 #define PAUSED_BY_HANDLER	0x2	/* the unexpected handler runs */
-
-/* The queues of one context id. */
-struct context {
-	struct list posted;		/* receives */
-	struct list unexpected;		/* messages */
-	struct list done;		/* requests; only if there are several context ids */
-};
 
 #define REQUESTS_PER_SLAB	64
 
@@ -78,12 +73,12 @@ struct omx__endpoint {
 	uint32_t users;			/* threads in a call that have dropped the lock */
 	uint32_t wakeups;		/* omx_wakeup calls */
 
-	/* matching, see match.h and unexpected.c */
-	struct context *contexts;
-	uint32_t context_mask;		/* number of context ids - 1 */
+	/* matching, see posted.h and unexpected.h */
+	struct posted posted;		/* receives */
+	uint32_t context_mask;		/* a receive's mask must have these bits, shifted */
 	uint32_t context_shift;
-	struct list unexpected;		/* messages of all context ids */
-	struct list matched;		/* messages returned by omx_improbe */
+	struct match_queue unexpected;	/* messages */
+	struct match_queue matched;	/* messages returned by omx_improbe, by their addresses */
 	struct list free_messages;
 	uint32_t free_message_count;
 	uint64_t unexpected_bytes;
@@ -95,7 +90,7 @@ struct omx__endpoint {
 
 	/* requests */
 	struct list free_requests;
-	struct list done;
+	struct match_queue done;
 	struct list connecting;
 	struct list retry;
 	struct list timers;
@@ -146,11 +141,6 @@ struct omx__endpoint {
 	struct pager *pager;		/* NULL: there are no pager threads */
 	bool pager_settled;		/* they were started, or cannot be */
 };
-
-static inline struct context *omx__context_of(const struct omx__endpoint *ep, uint64_t match_info)
-{
-	return &ep->contexts[(match_info >> ep->context_shift) & ep->context_mask];
-}
 
 /* The partner of a channel; NULL: the channel is new. */
 static inline struct partner *omx__partner_of(const struct omx__endpoint *ep, uint32_t channel)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Matching finds the receive for a message, and the message for a receive.  This
- * header also declares what then happens to the message: delivery (deliver.c),
- * pulling (pull.c) or the unexpected handler (handler.c).
+ * A message that has arrived, and what happens to it when it is known which receive
+ * matches (posted.h, unexpected.h): delivery (deliver.c), pulling (pull.c) or the
+ * unexpected handler (handler.c).
  *
  * Called by progress.c for messages and by receive.c and unexpected.c for
  * receives.  Must hold the endpoint's lock.
@@ -25,31 +25,10 @@ struct arrival {
 	uint32_t remote_message;	/* rendezvous: number at the sender, to PULL it */
 };
 
-static inline bool omx__matches(uint64_t incoming, uint64_t match_info, uint64_t match_mask)
-{
-	return (incoming & match_mask) == match_info;
-}
-
 /* BAD_MATCH_MASK: no message could ever match. */
 static inline omx_return_t omx__match_check(uint64_t match_info, uint64_t match_mask)
 {
 	return likely(!(match_info & ~match_mask)) ? OMX_SUCCESS : OMX_BAD_MATCH_MASK;
-}
-
-/* The receive posted first that matches; NULL: none does. */
-static inline struct omx__request *omx__match_posted(struct omx__endpoint *ep,
-						     uint64_t match_info)
-{
-	struct list *posted = &omx__context_of(ep, match_info)->posted;
-	struct list *node;
-
-	for (node = posted->next; node != posted; node = node->next) {
-		struct omx__request *req = list_entry(node, struct omx__request, node);
-
-		if (omx__matches(match_info, req->match_info, req->match_mask))
-			return req;
-	}
-	return NULL;
 }
 
 /* Delivers a message to a receive that the caller has removed from its queue. */

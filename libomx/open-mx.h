@@ -223,8 +223,8 @@ typedef struct omx_endpoint_param {
 		uint64_t unexp_queue_max;
 		/*
 		 * `bits` bits of the match info, from bit `shift` on, are the
-		 * context id.  Messages and receives with different context ids
-		 * are in different queues.  0 bits: there are no context ids.
+		 * context id, which each receive must name.  0 bits: there are no
+		 * context ids.
 		 */
 		struct {
 			uint8_t bits;	/* at most OMX_ENDPOINT_CONTEXT_ID_BITS_MAX */

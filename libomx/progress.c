@@ -64,10 +64,10 @@ static cold bool arrival_receive_unexpected(struct omx__endpoint *ep, struct par
 		return true;
 	}
 	/* The lock was dropped: a receive that matches may have been posted. */
-	req = omx__match_posted(ep, arrival->match_info);
+	req = omx__posted_find(&ep->posted, arrival->match_info);
 	if (!req)
 		return arrival_queue_unexpected(ep, partner, arrival);
-	list_remove(&req->node);
+	omx__posted_remove(&ep->posted, req);
 	omx__deliver(req, partner, arrival);
 	return true;
 }
@@ -80,10 +80,10 @@ static bool arrival_receive(struct omx__endpoint *ep, const struct omx_event *ev
 
 	if (unlikely(!partner))
 		return false;
-	req = omx__match_posted(ep, arrival->match_info);
+	req = omx__posted_find(&ep->posted, arrival->match_info);
 	if (unlikely(!req))
 		return arrival_receive_unexpected(ep, partner, arrival);
-	list_remove(&req->node);
+	omx__posted_remove(&ep->posted, req);
 	omx__deliver(req, partner, arrival);
 	return true;
 }

@@ -30,11 +30,11 @@ static void receive_post(struct omx__endpoint *ep, struct omx__request *req)
 {
 	/* For the case that it ends without having met a message. */
 	req->status.addr = (omx_endpoint_addr_t){ { 0, 0 } };
-	req->status.match_info = req->match_info;
+	req->status.match_info = req->item.match_info;
 	req->status.msg_length = 0;
 	req->status.xfer_length = 0;
 	req->state = REQUEST_POSTED;
-	list_append(&omx__context_of(ep, req->match_info)->posted, &req->node);
+	omx__posted_append(&ep->posted, req);
 }
 
 /*
@@ -103,7 +103,7 @@ static inline omx_return_t receive_begin(struct omx__endpoint *ep, const struct 
 		ret = OMX_NO_SYSTEM_RESOURCES;
 		goto out_leave;
 	}
-	req->match_info = args->match_info;
+	req->item.match_info = args->match_info;
 	req->match_mask = args->match_mask;
 	*out = req;
 	return OMX_SUCCESS;
@@ -156,8 +156,8 @@ static omx_return_t receive_finish_matched(struct omx__endpoint *ep, struct omx_
 static omx_return_t receive_finish(struct omx__endpoint *ep, struct omx__request *req,
 				   const struct receive_args *args)
 {
-	struct message *message = list_empty(&ep->unexpected) ? NULL :
-		omx__unexpected_find(ep, req->match_info, req->match_mask);
+	struct message *message = list_empty(&ep->unexpected.items) ? NULL :
+		omx__unexpected_find(ep, req->item.match_info, req->match_mask);
 
 	return receive_finish_matched(ep, req, message, args);
 }

@@ -123,17 +123,18 @@ void omx__request_done(struct omx__request *req, omx_return_t code)
 	req->state = REQUEST_DONE;
 	if (unlikely(req->internal))
 		return;
-	list_append(&ep->done, &req->node);
-	if (unlikely(ep->context_mask))
-		list_append(&omx__context_of(ep, req->status.match_info)->done,
-			    &req->context_node);
+	req->item.match_info = req->status.match_info;
+	omx__queue_append(&ep->done, &req->item);
 	if (unlikely(ep->any_sleepers) && !ep->consuming)
 		ep->wake = true;
 }
 
 void omx__request_abort(struct omx__request *req, omx_return_t code)
 {
-	list_remove(&req->node);
+	if (req->state == REQUEST_POSTED)
+		omx__posted_remove(&req->ep->posted, req);
+	else
+		list_remove(&req->node);
 	if (unlikely(req->conditional))
 		omx__when_withdraw(req);
 	omx__region_withdraw(req);
@@ -158,10 +159,7 @@ void omx__request_take(struct omx__request *req, omx_status_t *status)
 {
 	if (status)
 		*status = req->status;
-	if (likely(!req->internal)) {
-		list_remove(&req->node);
-		if (unlikely(req->ep->context_mask))
-			list_remove(&req->context_node);
-	}
+	if (likely(!req->internal))
+		omx__queue_remove(&req->ep->done, &req->item);
 	omx__request_free(req);
 }

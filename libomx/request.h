@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "buffer.h"
-#include "list.h"
+#include "match_queue.h"
 #include "open-mx.h"
 
 struct partner;
@@ -36,7 +36,7 @@ enum request_type {
 /*
  *   state            `node` is in
  *   FREE             ep->free_requests
- *   POSTED           posted receives of its context id
+ *   POSTED           ep->posted
  *   QUEUED           partner->queued: a send or access waits for room or earlier ones;
  *                    ep->refused: an access waits for room in its log
  *   RETRY            ep->retry: a receive has matched but lacks resources
@@ -80,7 +80,10 @@ static inline bool omx__access_may_return(const struct access *access)
  * two more, for its buffer and its status.
  */
 struct omx__request {
-	struct list node;
+	union {
+		struct list node;
+		struct match_item item;	/* POSTED, DONE; begins with `node` */
+	};
 	struct omx__endpoint *ep;
 	struct partner *partner;
 
@@ -95,8 +98,7 @@ struct omx__request {
 	uint32_t index;		/* in the endpoint's table */
 	uint32_t generation;	/* incremented when freed: cookies of before are stale */
 
-	uint64_t match_info;	/* receive: what it matches */
-	uint64_t match_mask;
+	uint64_t match_mask;	/* POSTED: matches item.match_info */
 
 	struct buffer buffer;
 	uint64_t deadline;	/* ns; 0: none */
@@ -106,9 +108,11 @@ struct omx__request {
 
 	omx_status_t status;	/* context, addr, match_info as soon as known */
 
-	struct list context_node;	/* DONE: done requests of its context id */
-	struct list timer_node;		/* ep->timers, if deadline is not 0 */
+	struct list timer_node;	/* ep->timers, if deadline is not 0 */
 	struct access access;	/* PUT and what follows */
+	struct match_link links[MATCH_LINKS];	/* POSTED, DONE: of item */
+	uint64_t number;	/* POSTED: see posted.c */
+	uint32_t posted_in;	/* POSTED: which index */
 } __attribute__((aligned(CACHE_LINE)));
 
 /* NULL: out of memory. */

@@ -9,6 +9,12 @@ libomx_sources = \
 	$(top_srcdir)/libomx/submit.h \
 	$(top_srcdir)/libomx/receive.c \
 	$(top_srcdir)/libomx/match.h \
+	$(top_srcdir)/libomx/posted.c \
+	$(top_srcdir)/libomx/posted.h \
+	$(top_srcdir)/libomx/match_queue.c \
+	$(top_srcdir)/libomx/match_queue.h \
+	$(top_srcdir)/libomx/match_index.c \
+	$(top_srcdir)/libomx/match_index.h \
 	$(top_srcdir)/libomx/deliver.c \
 	$(top_srcdir)/libomx/pull.c \
 	$(top_srcdir)/libomx/unexpected.c \

@@ -119,56 +119,29 @@ bool omx__unexpected_add(struct omx__endpoint *ep, struct partner *partner,
 		message_free(ep, message);
 		return false;
 	}
-	list_append(&ep->unexpected, &message->node);
-	list_append(&omx__context_of(ep, arrival->match_info)->unexpected,
-		    &message->context_node);
+	message->item.match_info = arrival->match_info;
+	message->queue = &ep->unexpected;
+	omx__queue_append(message->queue, &message->item);
 	partner->messages++;
 	return true;
 }
 
 static void message_unlink(struct omx__endpoint *ep, struct message *message)
 {
-	list_remove(&message->node);
-	list_remove(&message->context_node);
+	omx__queue_remove(message->queue, &message->item);
 	message_uncharge(ep, message);
 	message->partner->messages--;
 }
 
-static struct message *messages_find_in_context(struct list *messages, uint64_t match_info,
-						uint64_t match_mask)
+static struct message *item_message(struct match_item *item)
 {
-	struct list *node;
-
-	for (node = messages->next; node != messages; node = node->next) {
-		struct message *message = list_entry(node, struct message, context_node);
-
-		if (omx__matches(message->arrival.match_info, match_info, match_mask))
-			return message;
-	}
-	return NULL;
-}
-
-static struct message *messages_find_in_all(struct list *messages, uint64_t match_info,
-					    uint64_t match_mask)
-{
-	struct list *node;
-
-	for (node = messages->next; node != messages; node = node->next) {
-		struct message *message = list_entry(node, struct message, node);
-
-		if (omx__matches(message->arrival.match_info, match_info, match_mask))
-			return message;
-	}
-	return NULL;
+	return item ? list_entry(item, struct message, item) : NULL;
 }
 
 struct message *omx__unexpected_find(struct omx__endpoint *ep, uint64_t match_info,
 				     uint64_t match_mask)
 {
-	if (!omx__context_named(ep, match_mask))
-		return messages_find_in_all(&ep->unexpected, match_info, match_mask);
-	return messages_find_in_context(&omx__context_of(ep, match_info)->unexpected,
-					match_info, match_mask);
+	return item_message(omx__queue_find(&ep->unexpected, match_info, match_mask));
 }
 
 static cold void message_fail(struct omx__request *req, const struct message *message)
@@ -194,31 +167,23 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req)
 
 omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *message)
 {
-	list_remove(&message->context_node);
-	list_init(&message->context_node);
-	list_remove(&message->node);
-	list_append(&ep->matched, &message->node);
+	omx__queue_remove(&ep->unexpected, &message->item);
+	message->item.match_info = (uintptr_t)message;
+	omx__queue_append(&ep->matched, &message->item);
+	message->queue = &ep->matched;
 	return (omx_message_t)message;
 }
 
 struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t handle)
 {
-	struct list *node, *next;
-
-	list_for_each(node, next, &ep->matched) {
-		struct message *message = list_entry(node, struct message, node);
-
-		if ((omx_message_t)message == handle)
-			return message;
-	}
-	return NULL;
+	return item_message(omx__queue_find(&ep->matched, (uintptr_t)handle, UINT64_MAX));
 }
 
 static void matched_fail(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &ep->matched) {
+	list_for_each(node, next, &ep->matched.items) {
 		struct message *message = list_entry(node, struct message, node);
 
 		if (message->partner == partner && message->arrival.rendezvous)
@@ -231,8 +196,10 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 {
 	struct list *node, *next;
 
+	if (!partner->messages)
+		return;
 	matched_fail(ep, partner, reason);
-	list_for_each(node, next, &ep->unexpected) {
+	list_for_each(node, next, &ep->unexpected.items) {
 		struct message *message = list_entry(node, struct message, node);
 
 		if (message->partner != partner || !message->arrival.rendezvous)
@@ -242,17 +209,17 @@ void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,
 	}
 }
 
-static void messages_free(struct list *messages)
+static void messages_free(struct match_queue *messages)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, messages) {
+	list_for_each(node, next, &messages->items) {
 		struct message *message = list_entry(node, struct message, node);
 
 		free(message->memory);
 		free(message);
 	}
-	list_init(messages);
+	omx__queue_free(messages);
 }
 
 void omx__unexpected_free_all(struct omx__endpoint *ep)

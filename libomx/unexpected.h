@@ -27,14 +27,18 @@
 #include "omx.h"
 
 struct message {
-	struct list node;		/* ep->unexpected, ep->matched or ep->free_messages */
-	struct list context_node;	/* unexpected messages of its context id */
+	union {
+		struct list node;	/* ep->free_messages */
+		struct match_item item;	/* ep->unexpected or ep->matched; begins with `node` */
+	};
+	struct match_queue *queue;	/* which one of them */
 	struct partner *partner;
 	struct arrival arrival;
 	void *memory;			/* copy of the payload, if it is not tiny */
 	uint64_t charge;		/* bytes counted against the limit */
 	omx_return_t lost;		/* matched: why it cannot be received any more */
 	unsigned char tiny[OMX_TINY_MAX];
+	struct match_link links[MATCH_LINKS];	/* of item */
 };
 
 /* Queues the message whose event is at the ring's head.  False: out of memory. */

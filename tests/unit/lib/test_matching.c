@@ -193,6 +193,68 @@ static void against_a_model(void **state)
 	run_model(*state, 1, 0);
 }
 
+/* ---- completed requests ------------------------------------------------------------ */
+
+#define COMPLETED	1500
+
+struct completed {
+	uint64_t info;
+	omx_request_t request;
+	bool tested;
+};
+
+static struct completed *model_completed(struct completed *all, uint64_t info, uint64_t mask)
+{
+	for (uint32_t i = 0; i < COMPLETED; i++) {
+		if (!all[i].tested && (all[i].info & mask) == info)
+			return &all[i];
+	}
+	return NULL;
+}
+
+static void complete_many(struct pair *pair, struct completed *all)
+{
+	for (uint32_t i = 0; i < COMPLETED; i++) {
+		all[i].info = random_info(8);
+		ok(omx_irecv(pair->b, NULL, 0, all[i].info, ALL, &all[i], &all[i].request));
+		ok(omx_isend(pair->a, NULL, 0, pair->to_b, all[i].info, NULL, NULL));
+		ok(omx_progress(pair->b));
+	}
+}
+
+/* omx_test_any returns the one that was completed first of those that match. */
+static void completed_against_a_model(void **state)
+{
+	struct completed *all = calloc(COMPLETED, sizeof(*all));
+	struct pair *pair = *state;
+	uint32_t left = COMPLETED;
+
+	complete_many(pair, all);
+	while (left) {
+		uint64_t mask = random_mask(rand() % 4 ? 0x700 : 0);
+		uint64_t info = random_info(8) & mask;
+		struct completed *expected = model_completed(all, info, mask);
+		struct completed *other = &all[rand() % COMPLETED];
+		omx_status_t status;
+		uint32_t result;
+
+		ok(omx_test_any(pair->b, info, mask, &status, &result));
+		assert_int_equal(result, expected != NULL);
+		if (expected) {
+			assert_ptr_equal(status.context, expected);
+			expected->tested = true;
+			left--;
+		}
+		if (!other->tested) {
+			assert_true(done(pair->b, &other->request, &status));
+			assert_ptr_equal(status.context, other);
+			other->tested = true;
+			left--;
+		}
+	}
+	free(all);
+}
+
 static omx_endpoint_param_t context_param(uint8_t bits, uint8_t shift)
 {
 	omx_endpoint_param_t param = { .key = OMX_ENDPOINT_PARAM_CONTEXT_ID };
@@ -286,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		pair_test(masks),
 		pair_test(against_a_model),
+		pair_test(completed_against_a_model),
 		library_test(contexts_against_a_model),
 		library_test(context_rules),
 		library_test(context_params),

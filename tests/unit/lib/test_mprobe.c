@@ -72,6 +72,28 @@ static void overtaken(void **state)
 	assert_int_equal(got, 1);
 }
 
+/* So many that they have an index, received in any order. */
+static void many(void **state)
+{
+	enum { MANY = 1000 };
+	static omx_message_t messages[MANY];
+	struct pair *pair = *state;
+	uint32_t i, step = 389;		/* has no divisor in common with MANY */
+
+	for (i = 0; i < MANY; i++) {
+		ok(omx_isend(pair->a, &i, sizeof(i), pair->to_b, i, NULL, NULL));
+		ok(omx_progress(pair->b));
+	}
+	for (i = 0; i < MANY; i++)
+		messages[i * step % MANY] = take(pair->b, i * step % MANY, sizeof(i));
+	for (i = 0; i < MANY; i++) {
+		uint32_t got = MANY;
+
+		receive_held(pair->b, &messages[MANY - 1 - i], &got, sizeof(got));
+		assert_int_equal(got, MANY - 1 - i);
+	}
+}
+
 static void nothing(void **state)
 {
 	struct pair *pair = *state;
@@ -146,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		pair_test(every_class),
 		pair_test(overtaken),
+		pair_test(many),
 		pair_test(nothing),
 		pair_test(segments),
 		pair_test(sender_gone),
