@@ -15,6 +15,20 @@
 
 /* ---- one request -------------------------------------------------------- */
 
+static bool request_is_done(struct omx__endpoint *ep, void *argument)
+{
+	const struct omx__request *req = argument;
+
+	(void)ep;
+	return req->state == REQUEST_DONE;
+}
+
+static bool request_is_buffered(struct omx__endpoint *ep, void *argument)
+{
+	(void)ep;
+	return omx__request_buffered(argument);
+}
+
 /* Must hold the lock.  timeout 0: does not block. */
 static omx_return_t request_await(struct omx__endpoint *ep, omx_request_t *request, uint32_t *done,
 				  uint32_t timeout, bool may_block)
@@ -29,7 +43,7 @@ static omx_return_t request_await(struct omx__endpoint *ep, omx_request_t *reque
 		return OMX_SUCCESS;
 
 	generation = req->generation;
-	omx__progress(ep);
+	omx__progress_until(ep, request_is_done, req);
 	if (unlikely(req->generation != generation))
 		return OMX_BAD_REQUEST;
 	*done = req->state == REQUEST_DONE;
@@ -87,7 +101,7 @@ static omx_return_t request_await_buffered(struct omx__endpoint *ep, struct omx_
 		return OMX_SUCCESS;
 
 	generation = req->generation;
-	omx__progress(ep);
+	omx__progress_until(ep, request_is_buffered, req);
 	if (unlikely(req->generation != generation))
 		return OMX_BAD_REQUEST;
 	*buffered = omx__request_buffered(req);

@@ -273,7 +273,7 @@ static void events_consume(struct omx__endpoint *ep, uint32_t khead)
 {
 	ep->consuming = true;
 	while (ep->ring.head != khead) {
-		uint32_t slots = omx__ring_entry_slots(&ep->ring, khead);
+		uint32_t slots = omx__ring_entry_slots(&ep->ring, ep->ring.head, khead);
 
 		if (!event_handle(ep, omx__ring_event(&ep->ring, ep->ring.head), slots)) {
 			omx__stall(ep);
@@ -317,6 +317,32 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 		events_consume(ep, khead);
 	if (unlikely(omx__ring_backlogged(&ep->ring)))
 		omx__ring_kick(&ep->ring, ep->fd);
+}
+
+/* Where the event ends that reaches or passes SLOTS_AT_ONCE slots. */
+static uint32_t step_end(const struct ring *ring, uint32_t khead)
+{
+	uint32_t position = ring->head;
+
+	while (position != khead && position - ring->head < SLOTS_AT_ONCE)
+		position += omx__ring_entry_slots(ring, position, khead);
+	return position;
+}
+
+void omx__progress_in_steps(struct omx__endpoint *ep, uint32_t khead, wait_condition condition,
+			    void *argument)
+{
+	uint32_t end;
+
+	if (ep->ring.unseen)
+		omx__ring_set_unseen(&ep->ring, false);
+	if (khead - ep->ring.head > ep->ring.slot_count)
+		khead = ep->ring.head;
+	do {
+		end = step_end(&ep->ring, khead);
+		omx__progress_slowly(ep, end);
+		/* Otherwise progress is paused or stalled. */
+	} while (ep->ring.head == end && end != khead && !condition(ep, argument));
 }
 
 void omx__progress_unseen(struct omx__endpoint *ep)

@@ -11,12 +11,18 @@
 
 #include "endpoint.h"
 
-/* The part of progress that is not inline. */
+/* Has happened what a thread waits for?  Called with the lock held. */
+typedef bool (*wait_condition)(struct omx__endpoint *ep, void *argument);
+
+/* The parts of progress that are not inline. */
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead);
+void omx__progress_in_steps(struct omx__endpoint *ep, uint32_t khead, wait_condition condition,
+			    void *argument);
 
 /* The same for the helper thread: poll() must report the events that it consumes. */
 void omx__progress_unseen(struct omx__endpoint *ep);
 
+/* Handles all events that are in the ring. */
 static inline void omx__progress(struct omx__endpoint *ep)
 {
 	uint32_t khead = omx__ring_khead(&ep->ring);
@@ -27,6 +33,25 @@ static inline void omx__progress(struct omx__endpoint *ep)
 	    unlikely(!list_empty(&ep->timers)) || unlikely(!list_empty(&ep->refused)) ||
 	    unlikely(omx__ring_backlogged(&ep->ring)))
 		omx__progress_slowly(ep, khead);
+}
+
+#define SLOTS_AT_ONCE	64
+
+/*
+ * The same, but once the condition is true not many more events are handled: while
+ * messages flood in, a full ring of them must not delay what has come before.  If the
+ * condition is false afterwards, no event that was there is left, unless progress is
+ * paused or stalled; so it is safe to sleep until khead changes.
+ */
+static inline void omx__progress_until(struct omx__endpoint *ep, wait_condition condition,
+				       void *argument)
+{
+	uint32_t khead = omx__ring_khead(&ep->ring);
+
+	if (unlikely(khead - ep->ring.head > SLOTS_AT_ONCE))
+		omx__progress_in_steps(ep, khead, condition, argument);
+	else
+		omx__progress(ep);
 }
 
 #endif

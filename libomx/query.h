@@ -45,7 +45,7 @@ static inline omx_return_t omx__query_run(struct omx__endpoint *ep, wait_conditi
 	if (may_block) {
 		ret = omx__wait(ep, condition, query, true, found, timeout);
 	} else {
-		omx__progress(ep);
+		omx__progress_until(ep, condition, query);
 		*found = condition(ep, query);
 	}
 	if (unlikely(ret))

@@ -56,16 +56,17 @@ static inline const struct omx_event *omx__ring_event(const struct ring *ring, u
 		(size_t)(position & (ring->slot_count - 1)) * OMX_SLOT_SIZE);
 }
 
-/* Slots of the event at head: at least one, and none behind khead or the ring's end. */
-static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t khead)
+/* Slots of the event there: at least one, and none behind khead or the ring's end. */
+static inline uint32_t omx__ring_entry_slots(const struct ring *ring, uint32_t position,
+					     uint32_t khead)
 {
-	uint32_t slots = omx__ring_event(ring, ring->head)->slots;
+	uint32_t slots = omx__ring_event(ring, position)->slots;
 	uint32_t to_khead, to_end;
 
 	if (__builtin_expect(slots <= 1, 1))
 		return 1;
-	to_khead = khead - ring->head;
-	to_end = ring->slot_count - (ring->head & (ring->slot_count - 1));
+	to_khead = khead - position;
+	to_end = ring->slot_count - (position & (ring->slot_count - 1));
 	if (slots > to_khead)
 		slots = to_khead;
 	return slots < to_end ? slots : to_end;

@@ -144,7 +144,7 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 		uint32_t khead = omx__ring_khead(&ep->ring);
 		omx_return_t ret;
 
-		omx__progress(ep);
+		omx__progress_until(ep, condition, argument);
 		*result = condition(ep, argument);
 		if (*result)
 			return OMX_SUCCESS;

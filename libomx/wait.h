@@ -9,10 +9,7 @@
 #ifndef OMX_WAIT_H
 #define OMX_WAIT_H
 
-#include "endpoint.h"
-
-/* Has happened what a thread waits for?  Called with the lock held. */
-typedef bool (*wait_condition)(struct omx__endpoint *ep, void *argument);
+#include "progress.h"
 
 /*
  * Makes progress until the condition is true (*result 1), or until the timeout

@@ -75,6 +75,9 @@ uint32_t mock_channel(int fd);
 
 void mock_remove_board(uint32_t board);
 
+/* Slots of the ring that the library has not given back. */
+uint32_t mock_unread(int fd);
+
 /* Events that wait for room in the ring. */
 uint32_t mock_backlog(int fd);
 

@@ -110,6 +110,18 @@ void mock_post(int fd, const struct omx_event *event, const void *payload, uint3
 	pthread_mutex_unlock(&mock_lock);
 }
 
+uint32_t mock_unread(int fd)
+{
+	const struct file *file;
+	uint32_t slots;
+
+	pthread_mutex_lock(&mock_lock);
+	file = mock_file_of(fd);
+	slots = file->kernel->khead - __atomic_load_n(&file->user->utail, __ATOMIC_ACQUIRE);
+	pthread_mutex_unlock(&mock_lock);
+	return slots;
+}
+
 uint32_t mock_backlog(int fd)
 {
 	const struct entry *entry;

@@ -131,12 +131,148 @@ static void kicks_only_when_asked_to(void **state)
 	assert_int_equal(mock_backlog(pair->fd_b), 0);
 }
 
+/* ---- a full ring does not delay what stands at its beginning ------------------------ */
+
+#define FLOOD	1000
+
+/* Each call finds what it looks for: in a message with tag 1, before a flood with tag 2. */
+static void call_test(struct pair *pair, omx_request_t *request)
+{
+	assert_true(done(pair->b, request, NULL));
+}
+
+static void call_wait(struct pair *pair, omx_request_t *request)
+{
+	finish(pair->b, request);
+}
+
+static void call_test_any(struct pair *pair, omx_request_t *request)
+{
+	uint32_t result;
+
+	(void)request;
+	ok(omx_test_any(pair->b, 1, ALL, NULL, &result));
+	assert_int_equal(result, 1);
+}
+
+static void call_wait_any(struct pair *pair, omx_request_t *request)
+{
+	uint32_t result;
+
+	(void)request;
+	ok(omx_wait_any(pair->b, 1, ALL, NULL, &result, 10000));
+	assert_int_equal(result, 1);
+}
+
+static void call_ipeek(struct pair *pair, omx_request_t *request)
+{
+	omx_request_t peeked = NULL;
+	uint32_t result;
+
+	ok(omx_ipeek(pair->b, &peeked, &result));
+	assert_int_equal(result, 1);
+	assert_ptr_equal(peeked, *request);
+	finish(pair->b, request);
+}
+
+static void call_iprobe(struct pair *pair, omx_request_t *request)
+{
+	(void)request;
+	assert_true(probed(pair->b, 1));
+	receive_tag(pair->b, 1, 0);
+}
+
+static void call_probe(struct pair *pair, omx_request_t *request)
+{
+	uint32_t result;
+
+	(void)request;
+	ok(omx_probe(pair->b, 1, ALL, NULL, &result, 10000));
+	assert_int_equal(result, 1);
+	receive_tag(pair->b, 1, 0);
+}
+
+static const struct prompt_call {
+	void (*call)(struct pair *pair, omx_request_t *request);
+	bool posted;		/* a receive waits for the message */
+} prompt_calls[] = {
+	{ call_test, true }, { call_wait, true }, { call_test_any, true },
+	{ call_wait_any, true }, { call_ipeek, true }, { call_iprobe, false },
+	{ call_probe, false },
+};
+
+static void flood(struct pair *pair, const struct prompt_call *call, omx_request_t *request)
+{
+	if (call->posted)
+		ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, request));
+	send_tag(pair->a, pair->to_b, 1, 0);
+	for (int i = 0; i < FLOOD; i++)
+		send_tag(pair->a, pair->to_b, 2, 0);
+	assert_int_equal(mock_unread(pair->fd_b), FLOOD + 1);
+}
+
+/* A call that finds nothing leaves nothing in the ring, or its caller might sleep then. */
+static void drain(struct pair *pair)
+{
+	omx_request_t request;
+	uint32_t result;
+
+	ok(omx_irecv(pair->b, NULL, 0, 3, ALL, NULL, &request));
+	ok(omx_wait(pair->b, &request, NULL, &result, 1));
+	assert_int_equal(result, 0);
+	assert_int_equal(mock_unread(pair->fd_b), 0);
+	send_tag(pair->a, pair->to_b, 3, 0);
+	finish(pair->b, &request);
+	for (int i = 0; i < FLOOD; i++)
+		receive_tag(pair->b, 2, 0);
+}
+
+static void open_with_long_rings(struct pair *pair)
+{
+	mock_set_ring_slots(4096);
+	pair->a = open_with(0, NULL, 0);
+	pair->b = open_with(0, NULL, 0);
+	pair->fd_b = fd_of(pair->b);
+	pair->to_b = connect_to(pair->a, pair->b);
+}
+
+static void calls_return_before_a_flood(void **state)
+{
+	struct pair *pair = *state;
+
+	open_with_long_rings(pair);
+	for (size_t i = 0; i < COUNT(prompt_calls); i++) {
+		omx_request_t request;
+
+		flood(pair, &prompt_calls[i], &request);
+		prompt_calls[i].call(pair, &request);
+		assert_in_range(mock_unread(pair->fd_b), FLOOD / 2, FLOOD);
+		drain(pair);
+	}
+}
+
+/* A wait for a message behind many others handles them all without being woken. */
+static void wait_behind_a_flood(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t request;
+
+	open_with_long_rings(pair);
+	for (int i = 0; i < FLOOD; i++)
+		send_tag(pair->a, pair->to_b, 2, 0);
+	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &request));
+	send_tag(pair->a, pair->to_b, 1, 0);
+	finish(pair->b, &request);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		quiet_test(odd_events),
 		quiet_test(around_the_end),
 		quiet_test(kicks_only_when_asked_to),
+		library_test(calls_return_before_a_flood),
+		library_test(wait_behind_a_flood),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
