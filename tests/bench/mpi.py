@@ -11,6 +11,8 @@ MODES = ("pin", "overlap", "cache", "unpinned")
 LATENCY_BOUND = 4 * KIB
 GOALS = (1.5, 1.0)
 HIDDEN = 0.95
+# With long queues: a byte at most so many times as slow as without.
+BEHIND = 1.1
 
 # Two runs of the same differ by so much, even in virtual time: how messages
 # that are under way together meet is luck.
@@ -73,9 +75,14 @@ class Goals(Verdicts):
         super().__init__()
         self.missed_rows = {}
         self.hidden = {}
+        self.limits = []
 
     def hides(self, where, share):
         self.hidden[where] = share
+
+    def at_most(self, what, ratio, limit):
+        if ratio is not None:
+            self.limits.append((what, ratio, limit))
 
     def beside(self, where, what, ratio, limit):
         """The cell of a row."""
@@ -96,6 +103,8 @@ class Goals(Verdicts):
         for where, share in self.hidden.items():
             self.verdict(f"hidden of an exchange while one computes, {place_name(where)},"
                          f" at least {HIDDEN:.0%}", share >= HIDDEN, percent(share))
+        for what, ratio, limit in self.limits:
+            self.verdict(f"{what}, at most {limit}", ratio <= limit, number(ratio, 2))
         self.say_sum()
 
 
@@ -186,12 +195,44 @@ def print_overlap(entries, figures, where, goals):
                     goals.hides(where, share)
 
 
+QUEUES = {
+    "behind_none": "one way, a byte",
+    "behind_others": "with receives posted from another process",
+    "behind_tags": "with receives posted for other tags",
+    "flood_forwards": "many messages before their receives, from the first send on",
+    "unexpected_forwards": "receiving them in their order",
+    "unexpected_backwards": "receiving them backwards",
+}
+
+
+def print_queues(figures, where, goals):
+    if not figures.sizes(where, "behind_none"):
+        return
+    print(f"\nMPI with 10000 receives posted, or 10000 messages unexpected, {place_name(where)},"
+          " us\n" + " " * 62 + " |" + " ".join(f"{way:>10}" for way in WAYS))
+    for name, what in QUEUES.items():
+        values = [figures.us(where, way, name, size) for way in WAYS
+                  for size in figures.sizes(where, name)]
+        print(f"{what:>62} |" + " ".join(f"{number(value):>10}" for value in values))
+    none, others, tags = (figures.us(where, "omx", name, 1)
+                          for name in ("behind_none", "behind_others", "behind_tags"))
+    goals.at_most(f"behind receives of others, times as slow, {place_name(where)}",
+                  divide(others, none), BEHIND)
+    goals.at_most(f"behind receives for other tags, times as slow, {place_name(where)}",
+                  divide(tags, none), BEHIND)
+    for name in ("flood_forwards", "unexpected_forwards", "unexpected_backwards"):
+        ours, theirs = (figures.us(where, way, name, 8) for way in ("omx", "tcp"))
+        goals.at_most(f"{QUEUES[name]}, omx : tcp, {place_name(where)}",
+                      divide(ours, theirs), 1.0)
+
+
 def report(entries, processors):
     figures, goals = Mpi(entries), Goals()
     for where in figures.places:
         print_pingpong(figures, where, goals)
         print_patterns(figures, where, goals)
         print_improvements(figures, where)
+        print_queues(figures, where, goals)
         print_overlap(entries, figures, where, goals)
     if processors == 1:
         print("\nHidden of an exchange by computing meanwhile: one processor")

@@ -327,6 +327,9 @@ mpi_jobs() {
 		measure_mpi "$way" "$1" "$2" pingpong
 	done
 	[ "$1" = 9000 ] || return 0
+	for way in omx tcp; do
+		measure_mpi "$way" "$1" "$2" queues
+	done
 	local ways=(pin overlap cache unpinned tcp)
 	[ "$processors" = 1 ] || ways+=(ofi)
 	for way in "${ways[@]}"; do

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered|windows
+ * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered|queues|windows
  */
 #include "bench.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
@@ -27,6 +28,19 @@ double slowest(double seconds)
 	return most;
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double median(double *times, int count)
+{
+	qsort(times, (size_t)count, sizeof(*times), ascending);
+	return times[count / 2];
+}
+
 void say_figure(const char *name, size_t size, int count, double seconds, const char *more)
 {
 	say("{\"mpi\": \"%s\", \"size\": %zu, \"ranks\": %d, \"count\": %d, \"ns\": %.1f%s}",
@@ -42,6 +56,7 @@ static const struct {
 	{ "patterns", patterns },
 	{ "overlap", overlap },
 	{ "steered", overlap_steered },
+	{ "queues", queues },
 	{ "windows", windows },
 };
 

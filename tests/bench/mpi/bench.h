@@ -6,6 +6,7 @@
  *   pingpong.c		two processes, one message at a time
  *   collectives.c	patterns as the Intel MPI Benchmarks define them
  *   overlap.c		computing while messages are under way
+ *   queues.c		many receives posted, many messages unexpected
  *   windows.c		one-sided accesses
  *
  * What is measured is first done once with contents that are checked.
@@ -20,6 +21,7 @@ void pingpong_by_isend(void);
 void patterns(void);
 void overlap(void);
 void overlap_steered(void);
+void queues(void);
 void windows(void);
 
 /* How often to do what `size` bytes are for. */
@@ -27,6 +29,9 @@ int repetitions(size_t size, int most);
 
 /* Of all processes, in all of them. */
 double slowest(double seconds);
+
+/* Sorts them. */
+double median(double *times, int count);
 
 /* `more` is empty or further members: ", ...". */
 void say_figure(const char *name, size_t size, int count, double seconds, const char *more);

@@ -47,13 +47,6 @@ static void exchange_and_compute(uint64_t steps)
 	MUST(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
-static int by_time(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All processes start at once. */
 static double time_of(void (*function)(uint64_t), uint64_t steps)
 {
@@ -72,12 +65,6 @@ static void check(void)
 	verify(in, SIZE, 1 - rank);
 }
 
-static double median(double *times)
-{
-	qsort(times, COUNT, sizeof(*times), by_time);
-	return times[COUNT / 2];
-}
-
 /* As many steps as take as long as the exchange; the same in all processes. */
 static uint64_t steps_for_exchange(void)
 {
@@ -89,7 +76,7 @@ static uint64_t steps_for_exchange(void)
 		exchange[i] = time_of(exchange_and_compute, 0);
 		computing[i] = time_of(compute_if_ours, steps);
 	}
-	steps *= median(exchange) / median(computing);
+	steps *= median(exchange, COUNT) / median(computing, COUNT);
 	MUST(MPI_Allreduce(&steps, &most, 1, MPI_UINT64_T, MPI_MAX, control));
 	return most;
 }
@@ -110,8 +97,8 @@ static void measure(const char *name, int how_many_compute)
 		both[i] = time_of(exchange_and_compute, steps);
 	}
 	snprintf(more, sizeof(more), ", \"compute_ns\": %.1f, \"exchange_ns\": %.1f",
-		 median(computing) * 1e9, median(exchange) * 1e9);
-	say_figure(name, SIZE, COUNT, median(both), more);
+		 median(computing, COUNT) * 1e9, median(exchange, COUNT) * 1e9);
+	say_figure(name, SIZE, COUNT, median(both, COUNT), more);
 }
 
 static void begin(void)

@@ -65,13 +65,6 @@ static void check(size_t size)
 	}
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void measure(size_t size)
 {
 	double times[ROUND_TRIPS], since;
@@ -85,8 +78,7 @@ static void measure(size_t size)
 		round_trip(size);
 		times[i] = now() - since;
 	}
-	qsort(times, ROUND_TRIPS, sizeof(*times), ascending);
-	say_figure("pingpong", size, ROUND_TRIPS, times[ROUND_TRIPS / 2] / 2, "");
+	say_figure("pingpong", size, ROUND_TRIPS, median(times, ROUND_TRIPS) / 2, "");
 }
 
 void pingpong(void)

@@ -69,13 +69,6 @@ static void check_sum(void)
 
 /* ---- measuring --------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void measure(const char *name, void (*access)(size_t size), size_t size)
 {
 	double times[COUNT], since;
@@ -88,9 +81,8 @@ static void measure(const char *name, void (*access)(size_t size), size_t size)
 		if (i >= 0)
 			times[i] = now() - since;
 	}
-	qsort(times, COUNT, sizeof(*times), ascending);
 	say("{\"kind\": \"%s\", \"size\": %zu, \"count\": %d, \"ns\": %.1f}", name, size, COUNT,
-	    times[COUNT / 2] * 1e9);
+	    median(times, COUNT) * 1e9);
 }
 
 static void access_window(void)
