@@ -80,7 +80,9 @@ struct omx__endpoint {
 	struct match_queue unexpected;	/* messages */
 	struct match_queue matched;	/* messages returned by omx_improbe, by their addresses */
 	struct list free_messages;
-	uint32_t free_message_count;
+	struct message_slab *message_slabs;
+	uint32_t message_slab_count;
+	uint32_t messages;		/* in use: unexpected or matched */
 	uint64_t unexpected_bytes;
 	uint64_t unexpected_max;
 	omx_unexp_handler_t handler;

@@ -8,30 +8,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_MESSAGES_MAX	1024	/* structures kept for reuse */
+/*
+ * Structures are allocated in slabs: malloc() and free() would take as long as all the
+ * rest of a short message.
+ */
+#define MESSAGES_PER_SLAB	64
+#define SLABS_KEPT		16	/* when there is no message */
+
+struct message_slab {
+	struct message_slab *next;
+	struct message messages[MESSAGES_PER_SLAB];
+};
+
+static cold bool message_slab_add(struct omx__endpoint *ep)
+{
+	struct message_slab *slab = malloc(sizeof(*slab));
+	uint32_t i;
+
+	if (!slab)
+		return false;
+	slab->next = ep->message_slabs;
+	ep->message_slabs = slab;
+	ep->message_slab_count++;
+	for (i = 0; i < MESSAGES_PER_SLAB; i++)
+		list_append(&ep->free_messages, &slab->messages[i].node);
+	return true;
+}
+
+/* No structure is in use. */
+static cold void message_slabs_free(struct omx__endpoint *ep)
+{
+	while (ep->message_slabs) {
+		struct message_slab *slab = ep->message_slabs;
+
+		ep->message_slabs = slab->next;
+		free(slab);
+	}
+	ep->message_slab_count = 0;
+	list_init(&ep->free_messages);
+}
 
 static struct message *message_alloc(struct omx__endpoint *ep)
 {
 	struct message *message;
 
-	if (list_empty(&ep->free_messages))
-		return malloc(sizeof(*message));
+	if (unlikely(list_empty(&ep->free_messages)) && !message_slab_add(ep))
+		return NULL;
 	message = list_entry(ep->free_messages.prev, struct message, node);
 	list_remove(&message->node);
-	ep->free_message_count--;
+	ep->messages++;
 	return message;
 }
 
 static void message_free(struct omx__endpoint *ep, struct message *message)
 {
-	free(message->memory);
-	message->memory = NULL;
-	if (ep->free_message_count >= FREE_MESSAGES_MAX) {
-		free(message);
-		return;
-	}
+	if (message->memory)
+		free(message->memory);
 	list_append(&ep->free_messages, &message->node);
-	ep->free_message_count++;
+	if (!--ep->messages && unlikely(ep->message_slab_count > SLABS_KEPT))
+		message_slabs_free(ep);
 }
 
 /* Tells the driver when the limit is exceeded, and later when half of it is free again. */
@@ -213,24 +248,16 @@ static void messages_free(struct match_queue *messages)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &messages->items) {
-		struct message *message = list_entry(node, struct message, node);
-
-		free(message->memory);
-		free(message);
-	}
+	list_for_each(node, next, &messages->items)
+		free(list_entry(node, struct message, node)->memory);
 	omx__queue_free(messages);
 }
 
 void omx__unexpected_free_all(struct omx__endpoint *ep)
 {
-	struct list *node, *next;
-
 	messages_free(&ep->unexpected);
 	messages_free(&ep->matched);
-	list_for_each(node, next, &ep->free_messages)
-		free(list_entry(node, struct message, node));
-	list_init(&ep->free_messages);
-	ep->free_message_count = 0;
+	message_slabs_free(ep);
+	ep->messages = 0;
 	ep->unexpected_bytes = 0;
 }

@@ -75,7 +75,7 @@ static void overtaken(void **state)
 /* So many that they have an index, received in any order. */
 static void many(void **state)
 {
-	enum { MANY = 1000 };
+	enum { MANY = 2000 };
 	static omx_message_t messages[MANY];
 	struct pair *pair = *state;
 	uint32_t i, step = 389;		/* has no divisor in common with MANY */
