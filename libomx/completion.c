@@ -6,8 +6,8 @@
  * The state of the request is looked at before any progress is made, so that a
  * completion that is there already costs no more than the endpoint's lock.
  *
- * Any thread may call them.  They acquire the endpoint's lock, which is dropped
- * while they sleep.
+ * Any thread may call them.  All but omx_completed acquire the endpoint's lock, which is
+ * dropped while they sleep.
  */
 #include "error.h"
 #include "omx.h"
@@ -84,6 +84,18 @@ omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t *request,
 {
 	return omx__return(ep, complete_one(ep, request, status, result, timeout, true),
 			   __func__);
+}
+
+/* Another thread may be completing the request. */
+omx_return_t omx_completed(omx_request_t *request, uint32_t *result)
+{
+	const struct omx__request *req = request ? *request : NULL;
+	uint8_t state = req ? __atomic_load_n(&req->state, __ATOMIC_ACQUIRE) : REQUEST_FREE;
+
+	if (unlikely(state == REQUEST_FREE))
+		return omx__return(NULL, OMX_BAD_REQUEST, __func__);
+	*result = state == REQUEST_DONE;
+	return OMX_SUCCESS;
 }
 
 /* Must hold the lock.  A send is done when its buffer may be reused, a put later. */

@@ -35,6 +35,13 @@ omx_return_t omx_get_endpoint_fd(omx_endpoint_t ep, int *fd);
 omx_return_t omx_buffered(omx_endpoint_t ep, omx_request_t *request, uint32_t *result,
 			  uint32_t timeout);
 
+/*
+ * Has this request completed?  Neither makes progress nor takes a lock, so it costs next
+ * to nothing after a call that may have completed its request, such as omx_irecv if the
+ * message has arrived before.  The request still has to be tested.  BAD_REQUEST.
+ */
+omx_return_t omx_completed(omx_request_t *request, uint32_t *result);
+
 /* ---- matched probe --------------------------------------------------------
  *
  * Between omx_iprobe and a receive, another thread may receive the message.

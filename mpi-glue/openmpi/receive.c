@@ -25,12 +25,28 @@ static int receive_begin(struct opal_convertor_t *convertor, struct mtl_omx_requ
 	return mtl_omx_map_target(convertor, &request->memory);
 }
 
-static int receive_conclude(struct mtl_omx_request *request, omx_return_t code)
+/* Has the message been there already?  Then nobody else has to find the request. */
+static uint32_t receive_test(struct mtl_omx_request *request, omx_status_t *status)
 {
-	if (OPAL_LIKELY(!code))
-		return OMPI_SUCCESS;
-	mtl_omx_unmap(&request->memory);
-	return mtl_omx_error(code);
+	uint32_t done = 0;
+
+	omx_completed(&request->omx, &done);
+	if (done)
+		omx_test(mtl_omx.endpoint, &request->omx, status, &done);
+	return done;
+}
+
+/* `done`: with this status. */
+static int receive_conclude(struct mtl_omx_request *request, omx_return_t code, uint32_t done,
+			    const omx_status_t *status)
+{
+	if (OPAL_UNLIKELY(code)) {
+		mtl_omx_unmap(&request->memory);
+		return mtl_omx_error(code);
+	}
+	if (done)
+		mtl_omx_finish(request, status);
+	return OMPI_SUCCESS;
 }
 
 int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t *comm,
@@ -39,6 +55,8 @@ int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 {
 	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
 	struct match match = receive_wanted(comm, src, tag);
+	uint32_t done = 0;
+	omx_status_t status;
 	omx_return_t code;
 	int ret;
 
@@ -48,8 +66,10 @@ int mtl_omx_irecv(struct mca_mtl_base_module_t *mtl, struct ompi_communicator_t 
 		return ret;
 	OPAL_THREAD_LOCK(&mtl_omx.lock);
 	code = receive_post(request, &match);
+	if (OPAL_LIKELY(!code))
+		done = receive_test(request, &status);
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
-	return receive_conclude(request, code);
+	return receive_conclude(request, code, done, &status);
 }
 
 /* MPI_ERROR stays as it is: it belongs to calls that return several statuses. */
@@ -135,6 +155,8 @@ int mtl_omx_imrecv(struct mca_mtl_base_module_t *mtl, struct opal_convertor_t *c
 		   struct ompi_message_t **message, struct mca_mtl_request_t *mtl_request)
 {
 	struct mtl_omx_request *request = (struct mtl_omx_request *)mtl_request;
+	uint32_t done = 0;
+	omx_status_t status;
 	omx_return_t code;
 	int ret;
 
@@ -144,8 +166,10 @@ int mtl_omx_imrecv(struct mca_mtl_base_module_t *mtl, struct opal_convertor_t *c
 		return ret;
 	OPAL_THREAD_LOCK(&mtl_omx.lock);
 	code = post_held(request, (*message)->req_ptr);
+	if (OPAL_LIKELY(!code))
+		done = receive_test(request, &status);
 	OPAL_THREAD_UNLOCK(&mtl_omx.lock);
-	ret = receive_conclude(request, code);
+	ret = receive_conclude(request, code, done, &status);
 	if (ret == OMPI_SUCCESS) {
 		ompi_message_return(*message);
 		*message = MPI_MESSAGE_NULL;

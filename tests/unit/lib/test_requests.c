@@ -265,6 +265,34 @@ static void buffered(void **state)
 	finish(pair->a, &request);
 }
 
+/* Says so of a message that was there already, and otherwise leaves progress alone. */
+static void completed(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t request, stale, nothing = NULL;
+	uint32_t result = 2;
+
+	ok(omx_irecv(pair->b, buffer, 10, 1, ALL, NULL, &request));
+	send_tag(pair->a, pair->to_b, 1, 10);
+	ok(omx_completed(&request, &result));
+	assert_int_equal(result, 0);
+	ok(omx_progress(pair->b));
+	ok(omx_completed(&request, &result));
+	assert_int_equal(result, 1);
+	assert_true(done(pair->b, &request, NULL));
+
+	send_tag(pair->a, pair->to_b, 2, 10);
+	ok(omx_progress(pair->b));
+	ok(omx_irecv(pair->b, buffer, 10, 2, ALL, NULL, &request));
+	ok(omx_completed(&request, &result));
+	assert_int_equal(result, 1);
+	stale = request;
+	assert_true(done(pair->b, &request, NULL));
+	assert_int_equal(omx_completed(&stale, &result), OMX_BAD_REQUEST);
+	assert_int_equal(omx_completed(&nothing, &result), OMX_BAD_REQUEST);
+	assert_int_equal(omx_completed(NULL, &result), OMX_BAD_REQUEST);
+}
+
 static void synchronous_waits_for_the_receiver(void **state)
 {
 	struct pair *pair = *state;
@@ -420,6 +448,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		pair_test(test_and_context),
 		pair_test(bad_requests),
+		quiet_test(completed),
 		pair_test(waiting_for_what_is_done_is_free),
 		pair_test(requests_are_reused),
 		pair_test(any),
