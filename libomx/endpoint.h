@@ -60,6 +60,7 @@ struct omx__endpoint {
 	uint8_t memory;			/* enum omx_memory for new requests */
 	bool consuming;			/* events are handled, and the lock was not dropped */
 	bool wake;			/* sleepers must check their conditions again */
+	bool shares_processor;		/* who spins had better yield: see wait.c */
 	bool stalled;			/* retry something soon: no event will say when */
 	uint64_t short_since;		/* when eager sends first lacked memory; 0: no shortage */
 	uint64_t short_last;		/* ... and when they last did; see send.c */

@@ -17,6 +17,8 @@
 
 #define STALL_RETRY_NS		10000000u	/* pause before a retry */
 #define SPINS_PER_YIELD		64
+/* Whoever yields has the processor back sooner if nobody else wanted it. */
+#define YIELD_ALONE_NS		2000
 
 struct sleep {
 	bool any;
@@ -24,6 +26,7 @@ struct sleep {
 	uint32_t timeout;	/* if exact: milliseconds until the deadline */
 	bool exact;
 	uint32_t spins;
+	bool shared;		/* others have run when the thread last yielded */
 };
 
 /* When must a sleep end at the latest? */
@@ -71,10 +74,16 @@ static uint32_t sleep_milliseconds(const struct omx__endpoint *ep, struct sleep 
 	return omx__milliseconds_until(alarm);
 }
 
+/* Others that want the processor may be those whose messages the thread waits for. */
 static void sleep_spin(struct sleep *sleep)
 {
-	if (++sleep->spins % SPINS_PER_YIELD == 0)
-		sched_yield();
+	uint64_t begun;
+
+	if (++sleep->spins % SPINS_PER_YIELD && !sleep->shared)
+		return;
+	begun = omx__now();
+	sched_yield();
+	sleep->shared = omx__now() - begun > YIELD_ALONE_NS;
 }
 
 /* Drops the lock, sleeps, and acquires the lock again. */
@@ -101,6 +110,7 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 	ep->users--;
 	ep->sleepers--;
 	ep->any_sleepers -= sleep->any;
+	ep->shares_processor = sleep->shared;
 	if (unlikely(ep->state != ENDPOINT_OPEN))
 		omx__lock_changed(&ep->lock);
 	return err;
@@ -133,7 +143,7 @@ static bool sleep_is_over(struct sleep *sleep, uint32_t timeout)
 omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void *argument,
 		       bool any, uint32_t *result, uint32_t timeout)
 {
-	struct sleep sleep = { .any = any };
+	struct sleep sleep = { .any = any, .shared = ep->shares_processor };
 	uint32_t omx_wakeups = ep->wakeups;
 
 	if (unlikely(omx__in_handler(ep)))
