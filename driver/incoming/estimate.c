@@ -17,11 +17,16 @@ static void estimate_set_limit(struct omx_estimate *estimate)
 	u32 least = OMX_ESTIMATE_MIN_FRAMES * estimate->frame;
 	u32 rate = max(estimate->rate, estimate->rate_before);
 	u64 path = div_u64(2ULL * rate * estimate->base_rtt, 1000);
+	u32 peak = max(rate, estimate->peak);
+	u64 time = U32_MAX;
 
 	path = min_t(u64, path, OMX_ESTIMATE_MAX_BYTES);
 	WRITE_ONCE(estimate->path, path);
 	WRITE_ONCE(estimate->limit, max(least, min_t(u32, max_t(u32, path, start),
 						     estimate->cap)));
+	if (peak)
+		time = div_u64(1000ULL * estimate->limit, peak);
+	WRITE_ONCE(estimate->limit_time, min_t(u64, time, U32_MAX));
 }
 
 void omx_estimate_init(struct omx_estimate *estimate, u32 frame)
@@ -45,6 +50,10 @@ static void estimate_age(struct omx_estimate *estimate, u32 now)
 
 	if (age < OMX_ESTIMATE_PERIOD_US)
 		return;
+	estimate->peak -= estimate->peak / OMX_ESTIMATE_PEAK_FALLS;
+	if (age >= OMX_ESTIMATE_PEAK_FALLS * OMX_ESTIMATE_PERIOD_US)
+		estimate->peak = 0;
+	estimate->peak = max(estimate->peak, estimate->rate);
 	estimate->rate_before = age < 2 * OMX_ESTIMATE_PERIOD_US ? estimate->rate : 0;
 	estimate->rate = 0;
 	estimate->period_at = now;
@@ -80,13 +89,47 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 	estimate_set_limit(estimate);
 }
 
-void omx_estimate_lost(struct omx_estimate *estimate, u32 now, u32 rtt)
+void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender)
 {
+	if (estimate->from[0].sender != sender)
+		estimate->from[1] = estimate->from[0];
+	estimate->from[0] = (struct omx_estimate_news){ sender, now };
+}
+
+static bool is_of_another(const struct omx_estimate_news *news, u32 now, u64 sender)
+{
+	return news->sender && news->sender != sender &&
+	       now - news->at < OMX_ESTIMATE_PERIOD_US;
+}
+
+/* Others send, and lose nothing: the queue that overflows is not the board's. */
+static bool estimate_is_lost_elsewhere(struct omx_estimate *estimate, u32 now, u64 sender)
+{
+	bool others_send = is_of_another(&estimate->from[0], now, sender) ||
+			   is_of_another(&estimate->from[1], now, sender);
+	bool others_lose = is_of_another(&estimate->lost, now, sender);
+
+	estimate->lost = (struct omx_estimate_news){ sender, now };
+	return others_send && !others_lose;
+}
+
+bool omx_estimate_lost(struct omx_estimate *estimate, u32 now, u32 rtt, u64 sender)
+{
+	if (estimate_is_lost_elsewhere(estimate, now, sender))
+		return false;
 	if (estimate->has_lost && now - estimate->reduced_at < rtt)
-		return;		/* it was on its way before the last reduction */
+		return true;		/* it was on its way before the last reduction */
 	estimate->has_lost = true;
 	estimate->reduced_at = now;
 	estimate->cap = max_t(u32, estimate->limit / 10 * 7,
 			      OMX_ESTIMATE_MIN_FRAMES * estimate->frame);
 	estimate_set_limit(estimate);
+	return true;
+}
+
+u32 omx_estimate_charge(const struct omx_estimate *estimate, u32 bytes, u32 took)
+{
+	if (!omx_estimate_is_slow(estimate, took))
+		return bytes;
+	return div_u64((u64)bytes * READ_ONCE(estimate->limit_time), took);
 }

@@ -31,17 +31,28 @@
 #define OMX_ESTIMATE_MAX_BYTES		(8 * 1024 * 1024)
 /* A rate is forgotten after one to two of these. */
 #define OMX_ESTIMATE_PERIOD_US		25000
+/* The peak falls by this part in each of them, and is forgotten after so many idle ones. */
+#define OMX_ESTIMATE_PEAK_FALLS		16
+
+struct omx_estimate_news {
+	u64 sender;		/* its MAC; 0: none */
+	u32 at;
+};
 
 struct omx_estimate {
 	u32 frame;		/* bytes */
 	u32 limit;		/* bytes; for all together */
 	u32 path;		/* bytes; what fills the path, as far as it is known: for one */
 	u32 cap;		/* bytes; what losses have left of it */
+	u32 limit_time;		/* us in which as much as the limit arrives; U32_MAX: not known */
 	u32 base_rtt;		/* us, smoothed over the paths in use; 0: not known */
 	u32 rate, rate_before;	/* bytes per ms; the highest in this period and the last */
+	u32 peak;		/* bytes per ms; the highest of a longer time */
 	u32 period_at;		/* when this period began */
 	u32 reduced_at;		/* valid if has_lost */
 	bool has_lost;
+	/* The latest two senders of which a block arrived, and the latest that lost frames. */
+	struct omx_estimate_news from[2], lost;
 };
 
 void omx_estimate_init(struct omx_estimate *estimate, u32 frame);
@@ -53,8 +64,13 @@ void omx_estimate_set_frame(struct omx_estimate *estimate, u32 frame);
  */
 void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u32 elapsed,
 			    u32 base_rtt);
-/* Frames were lost; rtt: how old the news may be, as it is now. */
-void omx_estimate_lost(struct omx_estimate *estimate, u32 now, u32 rtt);
+/* ... and the last ones of them by this sender. */
+void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender);
+/*
+ * Frames of this sender were lost; rtt: how old the news may be, as it is now.  False: it
+ * is this sender's path that loses, as far as is known, and the limit stays.
+ */
+bool omx_estimate_lost(struct omx_estimate *estimate, u32 now, u32 rtt, u64 sender);
 
 /*
  * When no more than this is on its way, pulls that wait may request so many frames each: a
@@ -69,5 +85,28 @@ static inline u32 omx_estimate_low(const struct omx_estimate *estimate, u32 fram
 
 	return min(max(limit / 8 * 5, start), limit > bytes ? limit - bytes : 0);
 }
+
+/* us that a request takes at most if its sender keeps up with the board's link. */
+static inline u64 omx_estimate_patience(const struct omx_estimate *estimate)
+{
+	return 2ULL * READ_ONCE(estimate->limit_time) + 2ULL * READ_ONCE(estimate->base_rtt);
+}
+
+/*
+ * Does what was requested of a sender arrive later than the board's link accounts for?
+ * took: us, from the request to the last frame.
+ */
+static inline bool omx_estimate_is_slow(const struct omx_estimate *estimate, u32 took)
+{
+	return took > omx_estimate_patience(estimate);
+}
+
+/*
+ * How much of the limit so many bytes use, that such a sender is to send: none of it would be
+ * left if slow senders held it as long as they take.  Each byte has the time that it needs
+ * in front of the board.  So all requests together never ask for a higher rate than
+ * the board has received at.
+ */
+u32 omx_estimate_charge(const struct omx_estimate *estimate, u32 bytes, u32 took);
 
 #endif

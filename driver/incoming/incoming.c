@@ -37,12 +37,16 @@ void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_deli
 		omx_estimate_set_frame(estimate, delivery->frame);
 	omx_estimate_delivered(estimate, delivery->now, delivery->bytes, delivery->elapsed,
 			       delivery->base_rtt);
+	omx_estimate_heard(estimate, delivery->now, delivery->sender);
 	spin_unlock_bh(&incoming->lock);
 }
 
-void omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt)
+bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender)
 {
+	bool is_incoming;
+
 	spin_lock_bh(&incoming->lock);
-	omx_estimate_lost(&incoming->estimate, now, rtt);
+	is_incoming = omx_estimate_lost(&incoming->estimate, now, rtt, sender);
 	spin_unlock_bh(&incoming->lock);
+	return is_incoming;
 }

@@ -33,6 +33,7 @@ struct omx_delivery {
 	u32 elapsed;		/* us, since then */
 	u32 base_rtt;		/* us, of its path; 0: not known */
 	u32 frame;		/* bytes */
+	u64 sender;		/* of the block: its MAC */
 };
 
 void omx_incoming_init(struct omx_incoming *incoming, u32 frame);
@@ -43,8 +44,8 @@ void omx_incoming_forget(struct omx_incoming *incoming, struct omx_receiver *rec
 
 /* ---- any context ---- */
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery);
-/* Frames were lost.  rtt: us, as it is now. */
-void omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt);
+/* Frames were lost.  rtt: us, as it is now.  False: on the path of this sender alone. */
+bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender);
 
 /* Bytes that all pulls may have requested. */
 static inline u32 omx_incoming_pull_limit(const struct omx_incoming *incoming)

@@ -78,6 +78,7 @@ void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now)
 		.elapsed = omx_pull_window_rtt(&pull->window, block, now),
 		.base_rtt = READ_ONCE(pull->ch->pull_rtt_base),
 		.frame = pull_usual_frame(pull),
+		.sender = pull->ch->mac,
 	};
 
 	lockdep_assert_held(&pull->lock);
@@ -86,9 +87,21 @@ void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now)
 		omx_incoming_delivered(&board->incoming, &delivery);
 }
 
+/* What was requested of this block has arrived. */
+void omx_pull_sample_time(struct omx_pull *pull, u64 block, u32 now)
+{
+	struct omx_channel *ch = pull->ch;
+	u32 smooth = READ_ONCE(ch->pull_time);
+	u32 took = omx_pull_window_took(&pull->window, block, now);
+
+	lockdep_assert_held(&pull->lock);
+	WRITE_ONCE(ch->pull_time, smooth ? smooth + ((s32)(took - smooth)) / 2 : took);
+}
+
 void omx_pull_note_loss(struct omx_pull *pull)
 {
 	lockdep_assert_held(&pull->lock);
-	omx_incoming_lost(&pull->ep->board->incoming, omx_pull_now_us(),
-			  READ_ONCE(pull->ch->pull_rtt));
+	if (!omx_incoming_lost(&pull->ep->board->incoming, omx_pull_now_us(),
+			       READ_ONCE(pull->ch->pull_rtt), pull->ch->mac))
+		omx_pull_window_lost(&pull->window);
 }

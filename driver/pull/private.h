@@ -114,7 +114,7 @@ struct omx_pull {
 	struct omx_cursor cursor;	/* where frames go */
 	struct omx_cursor ahead;		/* where frames are requested */
 	unsigned long progress;		/* jiffies; only while frames are outstanding */
-	u32 yielded;			/* outstanding frames whose share others have */
+	u32 yielded;			/* outstanding bytes whose share others have */
 	u8 backoff;
 	bool has_turn;			/* schedule.c lets it request now */
 	struct omx_pull_mark marks[OMX_PULL_BLOCKS];
@@ -174,8 +174,8 @@ void omx_pull_put(struct omx_pull *pull);
 unsigned long omx_pull_charge(const struct omx_pull *pull);
 
 /* ---- schedule.c ---- */
-/* How many frames a pull requests at once. */
-u32 omx_pull_schedule_part(const struct omx_pull *pull);
+/* Sets how many frames it may have outstanding, and request at once.  pull->lock held. */
+void omx_pull_schedule_window(struct omx_pull *pull);
 /* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 /*
@@ -183,26 +183,41 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
  * pages.  pull->lock held.
  */
 void omx_pull_schedule_yield(struct omx_pull *pull);
+/*
+ * The same, but for what a sender uses of the board's link that has not sent in `us` what
+ * was requested.
+ */
+void omx_pull_schedule_yield_slow(struct omx_pull *pull, u32 us);
 /* Ends the wait for a turn, if it waits.  The pull has ended, or pull->lock held. */
 void omx_pull_schedule_dequeue(struct omx_pull *pull);
 void omx_pull_schedule_waiting(struct omx_board *board);
 
+static inline u32 omx_pull_outstanding_bytes(const struct omx_pull *pull)
+{
+	return pull->window.outstanding * pull->window.frame_length;
+}
+
 /*
- * Requested frames have arrived.  pull->lock held, or DONE by its concluder.
+ * Requested bytes have arrived.  pull->lock held, or DONE by its concluder.
  * The caller calls omx_pull_schedule_next() afterwards, or the last pull that waits may
  * never have its turn.  Fully ordered; pairs with the barrier in schedule.c.
  */
-static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 frames)
+static inline void omx_pull_schedule_return(struct omx_pull *pull, u32 bytes)
 {
-	atomic_sub_return(frames * pull->window.frame_length,
-			  &pull->ep->board->pulls.outstanding);
+	atomic_sub_return(bytes, &pull->ep->board->pulls.outstanding);
 }
 
-/* The same for those that have not, and that the pull does not count any more. */
-static inline void omx_pull_schedule_give_up(struct omx_pull *pull, u32 frames)
+/* The same for those that have not, and whose share others get. */
+static inline void omx_pull_schedule_give_up(struct omx_pull *pull, u32 bytes)
 {
-	atomic_sub(frames * pull->window.frame_length, &pull->ep->board->pulls.requested);
-	omx_pull_schedule_return(pull, frames);
+	atomic_sub(bytes, &pull->ep->board->pulls.requested);
+	omx_pull_schedule_return(pull, bytes);
+}
+
+/* Bytes arrive whose share was given up. */
+static inline void omx_pull_schedule_add_delivered(struct omx_pull *pull, u32 bytes)
+{
+	atomic_add(bytes, &pull->ep->board->pulls.requested);
 }
 
 /* Bytes that have arrived; wraps. */
@@ -235,6 +250,8 @@ void omx_pull_mark_request(struct omx_pull *pull, u32 frames);
 void omx_pull_sample_rtt(struct omx_pull *pull, u64 block, u32 now);
 /* ... and its last one. */
 void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now);
+/* All that was requested of a block has arrived, after one request for each part. */
+void omx_pull_sample_time(struct omx_pull *pull, u64 block, u32 now);
 /* Frames are requested again, because they were lost. */
 void omx_pull_note_loss(struct omx_pull *pull);
 

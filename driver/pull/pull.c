@@ -92,7 +92,7 @@ static void pull_leave(struct omx_pull *pull)
 {
 	timer_delete(&pull->timer);
 	omx_pull_drop_parked(pull);
-	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_give_up(pull, omx_pull_outstanding_bytes(pull) - pull->yielded);
 	omx_pull_schedule_dequeue(pull);
 	spin_lock_bh(&pull->ch->lock);
 	list_del_init(&pull->in_channel);

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /* Of silence before frames are requested again, at least. */
-#define OMX_PULL_TIMEOUT_MIN_US	10000
+#define OMX_PULL_TIMEOUT_MIN_US	10000U
 
 struct omx_channel;
 struct omx_endpoint;

@@ -17,14 +17,20 @@
 #include "net/mtu_probe.h"
 #include "pull/private.h"
 
-#define TIMEOUT_MAX_US		250000	/* twice that for a block that was requested again */
+#define TIMEOUT_MAX_US		250000U	/* twice that for a block that was requested again */
 #define BACKOFF_MAX		6
 
 static u32 pull_timeout_us(const struct omx_pull *pull)
 {
-	u32 us = max_t(u32, OMX_PULL_TIMEOUT_MIN_US, 4 * READ_ONCE(pull->ch->pull_rtt));
+	u32 us = max(4 * READ_ONCE(pull->ch->pull_rtt), 2 * READ_ONCE(pull->ch->pull_time));
 
-	return min_t(u32, us << pull->backoff, TIMEOUT_MAX_US);
+	us = clamp(us, OMX_PULL_TIMEOUT_MIN_US, TIMEOUT_MAX_US);
+	return min(us << pull->backoff, TIMEOUT_MAX_US);
+}
+
+static bool pull_is_silent(const struct omx_pull *pull)
+{
+	return time_after_eq(jiffies, pull->progress + usecs_to_jiffies(pull_timeout_us(pull)));
 }
 
 void omx_pull_timer_start(struct omx_pull *pull)
@@ -58,7 +64,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	lockdep_assert_held(&pull->lock);
 	omx_count(pull->ep->board, PULL_RESTARTED);
-	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
+	omx_pull_schedule_yield(pull);
 	pull->yielded = 0;
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
@@ -74,7 +80,7 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 	u32 now = omx_pull_now_us();
 	int i;
 
-	if (time_before(jiffies, pull->progress + usecs_to_jiffies(patience)))
+	if (!pull_is_silent(pull))
 		return;
 	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
@@ -91,6 +97,23 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 		pull->backoff++;
 }
 
+/*
+ * A sender that cannot send as fast as the board receives must not keep others from
+ * sending: what was requested of it hardly uses the board's link.
+ */
+static void pull_yield_if_slow(struct omx_pull *pull)
+{
+	u32 age = omx_pull_window_age(&pull->window, omx_pull_now_us());
+	u32 took = READ_ONCE(pull->ch->pull_time);
+
+	if (!omx_estimate_is_slow(&pull->ep->board->incoming.estimate, age))
+		return;
+	/* After silence the rest is lost rather than late. */
+	if (!took || (took < age && !pull_is_silent(pull)))
+		WRITE_ONCE(pull->ch->pull_time, age);
+	omx_pull_schedule_yield_slow(pull, age);
+}
+
 /* False: the sender has been silent for too long. */
 static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 {
@@ -101,6 +124,7 @@ static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 		return false;
 	if (omx_pull_frame_length(pull) < pull->window.frame_length)
 		pull_restart(pull, out);
+	pull_yield_if_slow(pull);
 	pull_request_late(pull, out);
 	if (pull->backoff >= 2) {
 		omx_pull_schedule_yield(pull);

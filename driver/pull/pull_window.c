@@ -35,6 +35,7 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
 				 OMX_BLOCK_FRAMES);
 	window->limit = OMX_PULL_FRAMES_MIN;
+	window->most = OMX_PULL_FRAMES_MAX;
 	window->part = OMX_BLOCK_FRAMES;
 }
 
@@ -137,6 +138,24 @@ enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now)
 {
 	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].begun_at);
+}
+
+u32 omx_pull_window_took(const struct omx_pull_window *window, u64 block, u32 now)
+{
+	return max(1U, now - window->block[block % OMX_PULL_BLOCKS].requested_at);
+}
+
+u32 omx_pull_window_age(const struct omx_pull_window *window, u32 now)
+{
+	const struct omx_pull_block *block;
+	u64 i;
+
+	for (i = window->first_block; i < window->next_block; i++) {
+		block = &window->block[i % OMX_PULL_BLOCKS];
+		if (awaited(block))
+			return block->held ? 0 : now - block->requested_at;
+	}
+	return 0;
 }
 
 /* Ends the hold: from now on this block becomes overdue like any other. */

@@ -13,6 +13,7 @@
 #define OMX_PULL_WINDOW_H
 
 #include <linux/bitops.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -25,6 +26,9 @@
  * frames: with a few more on their way, each would go through the allocator.
  */
 #define OMX_PULL_FRAMES_MIN	48
+
+/* What losses on its own path leave of it. */
+#define OMX_PULL_FRAMES_LEAST	16
 
 /* A block that waits for pages is requested again after this time: its sender may be gone. */
 #define OMX_PULL_HOLD_US	1000000
@@ -48,6 +52,7 @@ struct omx_pull_window {
 	u32 frame_length;
 	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
+	u32 most;		/* frames; what losses have left of the limit */
 	u32 part;		/* frames to request at once, at most */
 	struct omx_pull_block block[OMX_PULL_BLOCKS];
 };
@@ -122,12 +127,25 @@ static inline bool omx_pull_window_is_timed(const struct omx_pull_window *window
 	return !b->missing && !b->again;
 }
 
+/* The same of what has been requested of the block: a sample of how long that takes? */
+static inline bool omx_pull_window_part_is_timed(const struct omx_pull_window *window, u64 block)
+{
+	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
+
+	return !(b->missing & b->asked) && !b->again;
+}
+
 static inline bool omx_pull_window_is_held(const struct omx_pull_window *window, u64 block)
 {
 	return window->block[block % OMX_PULL_BLOCKS].held;
 }
 
+/* us since the first frames of the block were requested, */
 u32 omx_pull_window_rtt(const struct omx_pull_window *window, u64 block, u32 now);
+/* ... and since its latest ones were. */
+u32 omx_pull_window_took(const struct omx_pull_window *window, u64 block, u32 now);
+/* The same for the first block with frames that have not arrived; 0: none, or it is held. */
+u32 omx_pull_window_age(const struct omx_pull_window *window, u32 now);
 /*
  * A new frame and those behind it that are, too, as far as the block goes and
  * `length` bytes hold them whole.  Returns how many, *bytes: what they hold.
@@ -170,15 +188,39 @@ void omx_pull_window_hold(struct omx_pull_window *window, u64 block, u32 now);
 /* Requests the missing frames of a block, whenever they were requested last. */
 void omx_pull_window_request_again(struct omx_pull_window *window, u64 block, u32 now,
 				   struct omx_pull_request *request);
-static inline void omx_pull_window_set_part(struct omx_pull_window *window, u32 frames)
-{
-	window->part = frames;
-}
-
 /* How many frames may be on their way, as far as OMX_PULL_FRAMES_MIN and _MAX allow it. */
 static inline void omx_pull_window_set_limit(struct omx_pull_window *window, u32 frames)
 {
-	window->limit = clamp_t(u32, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
+	frames = clamp_t(u32, frames, OMX_PULL_FRAMES_MIN, OMX_PULL_FRAMES_MAX);
+	window->limit = min(frames, window->most);
+}
+
+/* Frames were lost on the way, but not in front of the board. */
+static inline void omx_pull_window_lost(struct omx_pull_window *window)
+{
+	window->most = max_t(u32, min(window->most, window->limit) / 10 * 7,
+			     OMX_PULL_FRAMES_LEAST);
+}
+
+/* A block has arrived without losses: two frames more each time that `most` has. */
+static inline void omx_pull_window_grow(struct omx_pull_window *window)
+{
+	window->most += 1 + 2 * OMX_BLOCK_FRAMES / window->most;
+	window->most = min_t(u32, window->most, OMX_PULL_FRAMES_MAX);
+}
+
+/* Their arrival takes longer than `us`: so many fewer. */
+static inline void omx_pull_window_narrow(struct omx_pull_window *window, u32 took, u64 us)
+{
+	window->limit = clamp_t(u64, div_u64(window->limit * us, max(took, 1U)), 1, window->limit);
+}
+
+/* How many frames to request at once, at most; some stay on their way until then. */
+static inline void omx_pull_window_set_part(struct omx_pull_window *window, u32 frames)
+{
+	u32 most = max_t(u32, 2 * window->limit / 3, 1);
+
+	window->part = min(frames, most);
 }
 
 #endif

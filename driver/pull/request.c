@@ -47,10 +47,7 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 	u32 frames;
 
 	lockdep_assert_held(&pull->lock);
-	omx_pull_window_set_limit(&pull->window,
-				  READ_ONCE(pull->ep->board->incoming.estimate.path) /
-				  pull->window.frame_length);
-	omx_pull_window_set_part(&pull->window, omx_pull_schedule_part(pull));
+	omx_pull_schedule_window(pull);
 	while (pull_may_receive_more(pull)) {
 		frames = omx_pull_window_next_frames(&pull->window);
 		if (!omx_pull_schedule_may_request(pull, frames))

@@ -46,13 +46,15 @@ static struct omx_pull *response_find_pull(struct omx_endpoint *ep,
 
 static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 {
+	u32 bytes = frames * pull->window.frame_length;
 	u32 yielded = 0;
 
 	if (unlikely(pull->yielded)) {
-		yielded = min(pull->yielded, frames);
+		yielded = min(pull->yielded, bytes);
 		pull->yielded -= yielded;
+		omx_pull_schedule_add_delivered(pull, yielded);
 	}
-	omx_pull_schedule_return(pull, frames - yielded);
+	omx_pull_schedule_return(pull, bytes - yielded);
 }
 
 static u32 pull_gap_patience(const struct omx_pull *pull)
@@ -97,8 +99,12 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	pull_return_arrived(pull, frames);
-	if (omx_pull_window_is_timed(&pull->window, block))
+	if (omx_pull_window_part_is_timed(&pull->window, block))
+		omx_pull_sample_time(pull, block, omx_pull_now_us());
+	if (omx_pull_window_is_timed(&pull->window, block)) {
 		omx_pull_sample_rate(pull, block, omx_pull_now_us());
+		omx_pull_window_grow(&pull->window);
+	}
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (omx_pull_window_wants(&pull->window))

@@ -18,11 +18,34 @@
 #define CROWD		8	/* pulls that wait */
 #define CROWD_FRAMES	8	/* frames that each requests then */
 
+/* ---- shares ---- */
+
+static const struct omx_estimate *pull_estimate(const struct omx_pull *pull)
+{
+	return &pull->ep->board->incoming.estimate;
+}
+
+/* It keeps no more than so many bytes of its share. */
+static void schedule_keep(struct omx_pull *pull, u32 bytes)
+{
+	u32 held = omx_pull_outstanding_bytes(pull) - pull->yielded;
+
+	lockdep_assert_held(&pull->lock);
+	if (held <= bytes)
+		return;
+	omx_pull_schedule_give_up(pull, held - bytes);
+	pull->yielded += held - bytes;
+}
+
 void omx_pull_schedule_yield(struct omx_pull *pull)
 {
-	lockdep_assert_held(&pull->lock);
-	omx_pull_schedule_give_up(pull, pull->window.outstanding - pull->yielded);
-	pull->yielded = pull->window.outstanding;
+	schedule_keep(pull, 0);
+}
+
+void omx_pull_schedule_yield_slow(struct omx_pull *pull, u32 us)
+{
+	schedule_keep(pull, omx_estimate_charge(pull_estimate(pull),
+						omx_pull_outstanding_bytes(pull), us));
 }
 
 /* If no more than `most` is outstanding. */
@@ -47,9 +70,26 @@ static u32 schedule_part(const struct omx_pull_scheduler *pulls)
 	return READ_ONCE(pulls->waiting) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
 }
 
-u32 omx_pull_schedule_part(const struct omx_pull *pull)
+/*
+ * The slower a sender is, the less is requested of it: all of it might come at once.  Nor
+ * does one that may be slow get large parts while others wait.
+ */
+void omx_pull_schedule_window(struct omx_pull *pull)
 {
-	return schedule_part(&pull->ep->board->pulls);
+	const struct omx_pull_scheduler *pulls = &pull->ep->board->pulls;
+	const struct omx_estimate *estimate = pull_estimate(pull);
+	u32 took = READ_ONCE(pull->ch->pull_time), part = schedule_part(pulls);
+
+	lockdep_assert_held(&pull->lock);
+	if (!took && READ_ONCE(pulls->waiting))
+		part = CROWD_FRAMES;
+	omx_pull_window_set_limit(&pull->window,
+				  READ_ONCE(estimate->path) / pull->window.frame_length);
+	if (unlikely(omx_estimate_is_slow(estimate, took)))
+		omx_pull_window_narrow(&pull->window, took,
+				       max_t(u64, omx_estimate_patience(estimate),
+					     READ_ONCE(pull->ch->pull_rtt_base)));
+	omx_pull_window_set_part(&pull->window, part);
 }
 
 /*
@@ -163,7 +203,8 @@ static void schedule_take_turn(struct omx_pull_scheduler *pulls, struct omx_boar
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 {
 	struct omx_board *board = pull->ep->board;
-	u32 bytes = frames * pull->window.frame_length;
+	u32 whole = frames * pull->window.frame_length;
+	u32 bytes = omx_estimate_charge(pull_estimate(pull), whole, READ_ONCE(pull->ch->pull_time));
 	bool is_first;
 
 	lockdep_assert_held(&pull->lock);
@@ -172,6 +213,7 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	if ((pull->has_turn || !READ_ONCE(board->pulls.waiting)) &&
 	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
+		pull->yielded += whole - bytes;
 		return true;
 	}
 	is_first = schedule_enqueue(&board->pulls, pull);
@@ -182,6 +224,7 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	smp_mb();
 	if (is_first && schedule_take(&board->pulls, bytes, schedule_low(board))) {
 		omx_pull_schedule_dequeue(pull);
+		pull->yielded += whole - bytes;
 		return true;
 	}
 	omx_count(board, PULL_WAITED);

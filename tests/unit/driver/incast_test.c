@@ -231,7 +231,10 @@ static void sample_rate(struct pull *pull, u64 block)
 
 static void request_again(u32 number, const struct omx_pull_request *request)
 {
-	omx_estimate_lost(&sim.estimate, now_us(), sim.pull[number].rtt);
+	struct pull *pull = &sim.pull[number];
+
+	if (!omx_estimate_lost(&sim.estimate, now_us(), pull->rtt, number + 1))
+		omx_pull_window_lost(&pull->window);
 	sim.again += hweight32(request->wanted);
 	answer(number, request);
 }
@@ -251,8 +254,11 @@ static void frame_arrives(u32 number, u32 frame)
 		sample_rtt(pull, block);
 	omx_pull_window_received(window, offset, block, 1);
 	sim.outstanding -= PAYLOAD;
-	if (omx_pull_window_is_timed(window, block))
+	if (omx_pull_window_is_timed(window, block)) {
 		sample_rate(pull, block);
+		omx_estimate_heard(&sim.estimate, now_us(), number + 1);
+		omx_pull_window_grow(window);
+	}
 	pull->progress = now_us();
 	pull->done += length;
 	pull_request_more(number, false);
@@ -436,14 +442,58 @@ static void estimate__losses_of_one_round_count_once(void **state)
 	omx_estimate_delivered(&estimate, 1000, 1250 * 250, 250, 250);
 	limit = estimate.limit;
 	for (i = 0; i < 10; i++)
-		omx_estimate_lost(&estimate, 2000 + i, 300);
+		assert_true(omx_estimate_lost(&estimate, 2000 + i, 300, 1));
 	assert_int_equal(estimate.limit, limit / 10 * 7);
-	omx_estimate_lost(&estimate, 2300, 300);
+	omx_estimate_lost(&estimate, 2300, 300, 1);
 	assert_int_equal(estimate.limit, limit / 10 * 7 / 10 * 7);
 	/* However much is lost, a block and a half stay. */
 	for (i = 0; i < 100; i++)
-		omx_estimate_lost(&estimate, 3000 + 300 * i, 300);
+		omx_estimate_lost(&estimate, 3000 + 300 * i, 300, 1);
 	assert_int_equal(estimate.limit, OMX_ESTIMATE_MIN_FRAMES * FRAME);
+}
+
+/* Of three senders the first loses frames, then the second as well. */
+static void estimate__losses_of_one_path_leave_the_limit(void **state)
+{
+	struct omx_estimate estimate;
+	u32 i;
+
+	(void)state;
+	omx_estimate_init(&estimate, FRAME);
+	for (i = 0; i < 30; i++) {
+		omx_estimate_delivered(&estimate, 1000 * i, 1250000, 1000, 100);
+		omx_estimate_heard(&estimate, 1000 * i, 1 + i % 3);
+		if (i > 1)
+			assert_false(omx_estimate_lost(&estimate, 1000 * i + 500, 300, 1));
+	}
+	assert_int_equal(estimate.limit, 250000);
+	assert_true(omx_estimate_lost(&estimate, 30000, 300, 2));
+	assert_int_equal(estimate.limit, 175000);
+	/* When the others have been silent, it is alone with the board's link. */
+	assert_true(omx_estimate_lost(&estimate, 31000 + OMX_ESTIMATE_PERIOD_US, 300, 3));
+	assert_int_equal(estimate.limit, 122500);
+}
+
+/* The board receives 64 frames in 0.768 ms. */
+static void estimate__slow_sender_is_charged_for_its_rate(void **state)
+{
+	struct omx_estimate estimate;
+	u32 i, sum = 0;
+
+	(void)state;
+	omx_estimate_init(&estimate, FRAME);
+	assert_int_equal(omx_estimate_charge(&estimate, 8 * FRAME, UINT32_MAX), 8 * FRAME);
+	omx_estimate_delivered(&estimate, 1000, 125000, 1000, 40);
+	assert_int_equal(estimate.limit, 64 * FRAME);
+	assert_int_equal(omx_estimate_charge(&estimate, 8 * FRAME, 768), 8 * FRAME);
+	/* A hundredth of the rate: 8 frames in 9.6 ms; a hundred of these fill the link. */
+	for (i = 0; i < 100; i++)
+		sum += omx_estimate_charge(&estimate, 8 * FRAME, 9600);
+	assert_in_range(sum, estimate.limit * 99 / 100, estimate.limit);
+	/* With nothing but such senders the rate stays known for a while. */
+	for (i = 1; i <= 8; i++)
+		omx_estimate_delivered(&estimate, 1000 + i * OMX_ESTIMATE_PERIOD_US, 1250, 1000, 40);
+	assert_true(omx_estimate_is_slow(&estimate, 9600));
 }
 
 static void estimate__extremes(void **state)
@@ -460,7 +510,10 @@ static void estimate__extremes(void **state)
 					omx_estimate_init(&estimate, values[i]);
 					omx_estimate_delivered(&estimate, values[l], values[j],
 							       values[k], values[l]);
-					omx_estimate_lost(&estimate, values[k], values[l]);
+					omx_estimate_lost(&estimate, values[k], values[l], 1);
+					assert_in_range(omx_estimate_charge(&estimate, values[j],
+									    values[l]),
+							0, values[j]);
 					assert_in_range(estimate.limit,
 							OMX_ESTIMATE_MIN_FRAMES * values[i],
 							OMX_ESTIMATE_MAX_BYTES);
@@ -478,6 +531,8 @@ int main(void)
 		cmocka_unit_test(estimate__standing_queue_does_not_raise_the_limit),
 		cmocka_unit_test(estimate__starts_the_same_after_silence),
 		cmocka_unit_test(estimate__losses_of_one_round_count_once),
+		cmocka_unit_test(estimate__losses_of_one_path_leave_the_limit),
+		cmocka_unit_test(estimate__slow_sender_is_charged_for_its_rate),
 		cmocka_unit_test(estimate__extremes),
 	};
 
