@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Many nodes at once: incast, outcast, all to all, incast of programs that come and go,
- * and incast beside hosts that vanish, a program that does not read, a host that keeps to
- * no window (flood.c), or channels that cannot go on (stuck.c).  And two users of one host,
- * of whom one has more channels.  Prints how much of the link was used, how long messages
- * took, what was sent in vain, and what a node keeps.
+ * and incast beside hosts that vanish or are slow, a program that does not read, a host that
+ * keeps to no window (flood.c), or channels that cannot go on (stuck.c).  And two users of
+ * one host, of whom one has more channels.  Prints how much of the link was used, how long
+ * messages took, what was sent in vain, and what a node keeps.
  */
 #include <stdio.h>
 
@@ -202,6 +202,20 @@ static void crowd_unread(void)
 		sim_crowd_stream(i, 0, 0, i % 2);
 }
 
+/* All but two of the senders have slow links; those two must not wait for them. */
+static void crowd_slow(void)
+{
+	u32 i;
+
+	sim_program_start(&sim.node[0], 1);
+	sim_run(sim_now + 2 * SIM_MS, NULL);
+	for (i = 1; i < sim.node_count; i++) {
+		sim_crowd_stream(i, 0, 0, i > 2);
+		if (i > 2)
+			sim.node[i].out.rate = run.crowd->slow_kbits * 1000ull;
+	}
+}
+
 /* The frames of one host need half of the link, whatever windows it is told. */
 static void crowd_flood(void)
 {
@@ -250,6 +264,7 @@ static const struct {
 	{ "churn", crowd_churn, 1 },
 	{ "vanish", crowd_vanish, 1 },
 	{ "unread", crowd_unread, 1 },
+	{ "slow", crowd_slow, 1 },
 	{ "flood", crowd_flood, 1 },
 	{ "refused", sim_stuck_refused, 1, sim_stuck_resume },
 	{ "cut", sim_stuck_cut, 1, sim_stuck_end },
@@ -364,6 +379,19 @@ static void crowd_report(int kind)
 	crowd_check(link, again, peak / 1024.0);
 }
 
+/* What waits in front of slow links has to be gone when all memory is looked at. */
+static void crowd_drain(void)
+{
+	u64 until = sim_now;
+	u32 i;
+
+	for (i = 0; i < sim.node_count; i++) {
+		until = max(until, sim.node[i].out.free_at);
+		sim.node[i].out.rate = run.crowd->mbits * 1000000ull;
+	}
+	sim_run(until, NULL);
+}
+
 static void crowd_end(void)
 {
 	u32 i;
@@ -375,6 +403,7 @@ static void crowd_end(void)
 	free(run.vanishing);
 	run.vanishing = NULL;
 	sim_flood_stop();
+	crowd_drain();
 	sim_end();
 }
 

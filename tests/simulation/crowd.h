@@ -13,6 +13,7 @@ struct sim_crowd {
 	u32 peers;			/* to which each node sends, all to all */
 	u32 length, messages;		/* of each stream */
 	u32 mbits, delay_us, queue, mtu;	/* of the links */
+	u32 slow_kbits;			/* of slow links */
 	u32 loss, no_memory;		/* millionths: of the frames, of the allocations */
 	/* The run fails with worse figures; 0: whatever they are. */
 	u32 least_link, most_again;	/* percent */

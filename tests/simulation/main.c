@@ -37,7 +37,7 @@ static const char help[] =
 	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n"
 	"Many nodes at once, without other troubles; prints a table:\n"
 	"  --crowd KIND        incast, outcast, all-to-all, churn; or these four: every;\n"
-	"                      vanish, unread, flood, refused, cut, narrow: incast beside\n"
+	"                      vanish, unread, slow, flood, refused, cut, narrow: incast beside\n"
 	"                      something that is wrong;\n"
 	"                      users: two of each host send, by nine channels and by one\n"
 	"  --nodes N           (default 1000)\n"
@@ -48,6 +48,7 @@ static const char help[] =
 	"  --delay N           us from node to node (default 10)\n"
 	"  --queue N           frames that may wait for a node (default 100)\n"
 	"  --mtu N             (default 1500)\n"
+	"  --slow N            kbit/s of slow links (default 10000)\n"
 	"  --loss N            of a million frames\n"
 	"  --no-memory N       of a million allocations fail\n"
 	"The run fails if its figures are worse:\n"
@@ -59,7 +60,7 @@ static const char help[] =
 
 static struct sim_crowd crowd = {
 	.seed = 1, .nodes = 1000, .peers = 16, .length = 4096, .messages = 100, .mbits = 1000,
-	.delay_us = 10, .queue = 100, .mtu = 1500,
+	.delay_us = 10, .queue = 100, .mtu = 1500, .slow_kbits = 10000,
 };
 
 /* Shared by all processes. */
@@ -220,6 +221,7 @@ int main(int argc, char **argv)
 		{ "delay", required_argument, NULL, OF_CROWD(delay_us) },
 		{ "queue", required_argument, NULL, OF_CROWD(queue) },
 		{ "mtu", required_argument, NULL, OF_CROWD(mtu) },
+		{ "slow", required_argument, NULL, OF_CROWD(slow_kbits) },
 		{ "loss", required_argument, NULL, OF_CROWD(loss) },
 		{ "no-memory", required_argument, NULL, OF_CROWD(no_memory) },
 		{ "least-link", required_argument, NULL, OF_CROWD(least_link) },
