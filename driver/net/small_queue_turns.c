@@ -5,6 +5,7 @@
  *
  * They are put into the queue in process context and softirq, with BH off.
  */
+#include <linux/etherdevice.h>
 #include <linux/interrupt.h>
 #include <linux/percpu.h>
 #include <net/sock.h>
@@ -24,6 +25,8 @@
 
 /* More requests of pullers than these are dropped; they are sent again. */
 #define REQUESTS_MAX	1024
+/* Of one of them, so that others' requests are kept as well. */
+#define REQUESTS_OF_ONE	256
 
 /* ---- running ---- */
 
@@ -197,14 +200,27 @@ bool omx_small_queue_asks(struct omx_channel *ch)
 	return false;
 }
 
-/* Has the puller asked again for what waits already? */
-static bool request_is_known(const struct sk_buff_head *requests, struct sk_buff *skb)
+static bool puller_is_same(const struct sk_buff *a, const struct sk_buff *b)
+{
+	const struct omx_wire_head *one = omx_packet_head(a), *other = omx_packet_head(b);
+
+	return one->src_session == other->src_session &&
+	       one->src_endpoint == other->src_endpoint &&
+	       one->dst_endpoint == other->dst_endpoint &&
+	       ether_addr_equal(eth_hdr(a)->h_source, eth_hdr(b)->h_source);
+}
+
+/* Has the puller asked again for what waits already?  *count: how many of its requests do. */
+static bool request_is_known(const struct sk_buff_head *requests, struct sk_buff *skb, u32 *count)
 {
 	struct sk_buff *known;
 
+	*count = 0;
 	skb_queue_walk(requests, known) {
-		if (!omx_request_is_same(known, skb) ||
-		    omx_packet_head(known)->src_session != omx_packet_head(skb)->src_session)
+		if (!puller_is_same(known, skb))
+			continue;
+		++*count;
+		if (!omx_request_is_same(known, skb))
 			continue;
 		omx_request_state(known)->wanted |= omx_request_state(skb)->wanted;
 		return true;
@@ -216,10 +232,11 @@ void omx_small_queue_defer(struct omx_board_user *user, struct sk_buff *skb)
 {
 	struct omx_small_queue *queue = user->queue;
 	bool known, full;
+	u32 count;
 
 	spin_lock(&queue->lock);
-	known = request_is_known(&user->requests, skb);
-	full = skb_queue_len(&user->requests) >= REQUESTS_MAX;
+	known = request_is_known(&user->requests, skb, &count);
+	full = count >= REQUESTS_OF_ONE || skb_queue_len(&user->requests) >= REQUESTS_MAX;
 	if (!known && !full) {
 		omx_account_charge(user->account, skb->truesize);
 		__skb_queue_tail(&user->requests, skb);
