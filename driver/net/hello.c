@@ -428,7 +428,7 @@ static struct omx_peer *peer_learn(struct omx_board *board, const struct hello *
 
 	lockdep_assert_held(&table->lock);
 	if (hello->source)
-		peer = omx_udp_peer_claim(board, hello->mac, hello->source,
+		peer = omx_udp_peer_claim(board, hello->mac, hello->boot, hello->source,
 					  hello->by_group);
 	else
 		peer = omx_peer_find(table, hello->mac) ?: peer_meet(board, hello);

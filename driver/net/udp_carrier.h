@@ -110,10 +110,11 @@ bool omx_udp_xmit(struct omx_board *board, struct omx_udp_path *path, struct sk_
 
 /* ---- softirq, table->lock held ---- */
 /*
- * A hello came from this address, perhaps to a group, and says this MAC.  Returns the entry
- * of that address, which has this MAC then, or NULL if the two do not belong together.
+ * A hello came from this address, perhaps to a group, and says this MAC and boot number.
+ * Returns the entry of that address, which has this MAC then, or NULL if the two do not
+ * belong together.
  */
-struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
+struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac, u32 boot,
 				    const struct omx_address *source, bool by_group);
 
 #else
@@ -151,7 +152,7 @@ static inline bool omx_udp_xmit(struct omx_board *board, struct omx_udp_path *pa
 	return false;
 }
 
-static inline struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
+static inline struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac, u32 boot,
 						  const struct omx_address *source,
 						  bool by_group)
 {

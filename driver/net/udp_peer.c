@@ -7,7 +7,8 @@
  * From then on the two belong together: frames of that MAC are received from that address
  * alone (udp_receive.c, and omx_receive() for Ethernet), and another MAC there, or that
  * MAC elsewhere, is refused as long as the peer is alive.  So no host that IP reaches can
- * take the place of another one, unless it can send packets with the other's address.
+ * take the place of another one, unless it can send packets with the other's address, or
+ * has heard the hellos of a host that is found on Ethernet as well.
  */
 #include <linux/inetdevice.h>
 #include <linux/slab.h>
@@ -96,13 +97,14 @@ static struct omx_peer *peer_set_mac(struct omx_peer_table *table, struct omx_pe
 
 /*
  * May the entry `elsewhere` lose its MAC, because a hello with this MAC came from another
- * address?  Only if its peer is silent, or was found on Ethernet by itself.
+ * address?  Only if its peer is silent, or if it was found on Ethernet by itself and the
+ * hello has its boot number: one host that both carriers reach.
  */
-static bool peer_gives_up_mac(struct omx_peer_table *table, struct omx_peer *elsewhere)
+static bool peer_gives_up_mac(struct omx_peer_table *table, struct omx_peer *elsewhere, u32 boot)
 {
 	if (elsewhere->udp)
 		return !elsewhere->mtu && peer_set_mac(table, elsewhere, 0);
-	if (elsewhere->is_static)
+	if (elsewhere->is_static || (elsewhere->mtu && elsewhere->boot != boot))
 		return false;
 	omx_peer_forget(table, elsewhere);
 	return true;
@@ -125,20 +127,21 @@ static struct omx_peer *peer_meet_at(struct omx_board *board, u64 mac,
 	return NULL;
 }
 
-struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac,
+struct omx_peer *omx_udp_peer_claim(struct omx_board *board, u64 mac, u32 boot,
 				    const struct omx_address *source, bool by_group)
 {
 	struct omx_peer_table *table = &board->peers;
 	struct omx_peer *peer = omx_peer_find_address(table, source);
 	struct omx_peer *elsewhere = omx_peer_find(table, mac);
+	bool is_local = omx_board_with_mac(board->on, mac);
 
 	lockdep_assert_held(&table->lock);
 	if (peer && peer->mac == mac)
 		return peer;
 	if ((!peer && !by_group) || (peer && peer->mac && peer->mtu) ||
-	    (elsewhere && !peer_gives_up_mac(table, elsewhere))) {
+	    is_local || (elsewhere && !peer_gives_up_mac(table, elsewhere, boot))) {
 		omx_count(board, DROP_PEER_ADDRESS);
-		if (peer && elsewhere)
+		if (peer && (elsewhere || is_local))
 			WRITE_ONCE(peer->udp->error, -ENOTUNIQ);
 		return NULL;
 	}
