@@ -33,6 +33,7 @@
 #define BURST_INTERVAL		(HZ / 5)
 #define HELLO_INTERVAL		(5 * HZ)
 #define HELLO_JITTER		(HZ / 4)	/* boards that start together drift apart */
+#define SOON			(HZ / 50)	/* after a frame that calls for a hello or probe */
 #define RESPONSE_BURST		256		/* to all peers in OMX_RESPONSE_INTERVAL */
 
 struct hello {
@@ -152,6 +153,16 @@ void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer)
 		mod_delayed_work(omx_system_wq, &table->hello, 0);
 }
 
+/* Frames, of which anybody may send many, make the work run that often at most. */
+void omx_hello_soon(struct omx_peer_table *table)
+{
+	lockdep_assert_held(&table->lock);
+	if (!table->running || table->is_soon)
+		return;
+	table->is_soon = true;
+	mod_delayed_work(omx_system_wq, &table->hello, SOON);
+}
+
 /* Many may ask at once: all of them hear the same hello. */
 void omx_hello_to_groups(struct omx_board *board)
 {
@@ -160,6 +171,9 @@ void omx_hello_to_groups(struct omx_board *board)
 	unsigned long index;
 
 	lockdep_assert_held(&table->lock);
+	if (table->groups_asked)
+		return;
+	table->groups_asked = true;
 	xa_for_each(&table->by_index, index, peer) {
 		unsigned long due = jiffies;
 
@@ -170,8 +184,7 @@ void omx_hello_to_groups(struct omx_board *board)
 		if (time_before(due, peer->udp->hello_due))
 			peer->udp->hello_due = due;
 	}
-	if (table->running)
-		mod_delayed_work(omx_system_wq, &table->hello, 0);
+	omx_hello_soon(table);
 }
 
 static unsigned long hello_interval(unsigned int burst)
@@ -212,6 +225,8 @@ static bool udp_hello_is_due(struct omx_peer_table *table, const struct omx_peer
 			path->burst--;
 		path->hello_due = jiffies + hello_interval(path->burst);
 		path->hello_sent = jiffies;
+		if (path->is_group)
+			table->groups_asked = false;
 	}
 	if (time_before(path->hello_due, *next))
 		*next = path->hello_due;
@@ -261,6 +276,9 @@ static void hello_work(struct work_struct *work)
 	unsigned long next;
 	u8 flags;
 
+	spin_lock_bh(&table->lock);
+	table->is_soon = false;
+	spin_unlock_bh(&table->lock);
 	if (hello_is_due(table, &flags))
 		hello_send(board, OMX_WIRE_HELLO, everybody, flags);
 	next = hello_udp_peers(board, omx_peers_expire(table));

@@ -11,6 +11,7 @@
 
 struct omx_board;
 struct omx_peer;
+struct omx_peer_table;
 struct sk_buff;
 
 #define OMX_RESPONSE_INTERVAL	(HZ / 10)	/* between two responses to one peer */
@@ -26,6 +27,9 @@ void omx_hello_pause(struct omx_board *board);
 void omx_hello_to_udp_peer(struct omx_board *board, struct omx_peer *peer);
 /* Somebody in a multicast group wants to know who is there. */
 void omx_hello_to_groups(struct omx_board *board);
+
+/* A frame calls for a hello or a probe. */
+void omx_hello_soon(struct omx_peer_table *table);
 
 /* ---- any context ---- */
 /* Name, MTU or the path to the network has changed: says hello soon. */

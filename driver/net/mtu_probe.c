@@ -163,8 +163,7 @@ void omx_mtu_probe_soon(struct omx_board *board, struct omx_peer *peer)
 	lockdep_assert_held(&table->lock);
 	peer->probe_due = jiffies;
 	peer->probe_ended = false;
-	if (table->running)
-		mod_delayed_work(omx_system_wq, &table->hello, 0);
+	omx_hello_soon(table);
 }
 
 void omx_mtu_probe_answered(struct omx_board *board, struct omx_peer *peer, u32 length)

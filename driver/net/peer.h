@@ -62,6 +62,8 @@ struct omx_peer_table {
 
 	/* Of hello.c. */
 	bool running;			/* the board is up: send and receive hellos */
+	bool is_soon;			/* the work is about to run, because a frame came */
+	bool groups_asked;		/* hellos to the groups are due, and none was sent since */
 	struct delayed_work hello;	/* says hello, removes silent peers */
 	unsigned int burst;		/* quick hellos still to be sent */
 	unsigned long hello_due;	/* jiffies */
