@@ -25,6 +25,7 @@
 #include "net/udp_carrier.h"
 
 #define PEER_LIFETIME		(16 * HZ)	/* of one that is silent */
+#define LEFT_LIFETIME		(180 * HZ)	/* idle channels have been probed by then */
 
 bool omx_peer_name_is_valid(const char *name, size_t length)
 {
@@ -79,6 +80,48 @@ struct omx_peer *omx_peer_find_address(struct omx_peer_table *table,
 	return NULL;
 }
 
+/* ---- hosts that were reached by UDP ---- */
+
+static void peer_leaves_udp(struct omx_peer_table *table, const struct omx_peer *peer)
+{
+	struct omx_peers_left *left = &table->left;
+
+	lockdep_assert_held(&table->lock);
+	if (!peer->udp || !peer->mac)
+		return;
+	WRITE_ONCE(left->peer[left->next].at, jiffies);
+	WRITE_ONCE(left->peer[left->next].mac, peer->mac);
+	left->next = (left->next + 1) % OMX_PEERS_LEFT_MAX;
+	WRITE_ONCE(left->count, min_t(u32, left->count + 1, OMX_PEERS_LEFT_MAX));
+	/* Pairs with omx_peer_has_left(): who finds no peer any more finds this. */
+	smp_wmb();
+}
+
+/* By UDP, or because an administrator has added its MAC. */
+static void peer_comes_back(struct omx_peer_table *table, const struct omx_peer *peer)
+{
+	struct omx_peers_left *left = &table->left;
+	u32 i;
+
+	lockdep_assert_held(&table->lock);
+	for (i = 0; i < left->count; i++)
+		if (left->peer[i].mac == peer->mac)
+			WRITE_ONCE(left->peer[i].mac, 0);
+}
+
+bool omx_peer_has_left(struct omx_board *board, u64 mac)
+{
+	const struct omx_peers_left *left = &board->peers.left;
+	u32 i, count;
+
+	smp_rmb();	/* pairs with peer_leaves_udp() */
+	count = READ_ONCE(left->count);
+	for (i = 0; i < count; i++)
+		if (READ_ONCE(left->peer[i].mac) == mac)
+			return time_before(jiffies, READ_ONCE(left->peer[i].at) + LEFT_LIFETIME);
+	return false;
+}
+
 void omx_peers_count_mtu_change(struct omx_peer_table *table)
 {
 	lockdep_assert_held(&table->lock);
@@ -101,6 +144,7 @@ int omx_peer_insert(struct omx_peer_table *table, struct omx_peer *peer)
 		WRITE_ONCE(table->udp_count, table->udp_count + 1);
 	}
 	WRITE_ONCE(table->count, table->count + 1);
+	peer_comes_back(table, peer);
 	omx_peers_count_mtu_change(table);
 	return 0;
 }
@@ -119,10 +163,12 @@ void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 	if (new->mac == old->mac && new->mac) {
 		hlist_replace_rcu(&old->node, &new->node);
 	} else {
+		peer_leaves_udp(table, old);
 		if (old->mac)
 			hlist_del_rcu(&old->node);
 		if (new->mac)
 			hlist_add_head_rcu(&new->node, peer_bucket(table, new->mac));
+		peer_comes_back(table, new);
 	}
 	if (new->udp)
 		hlist_replace_rcu(&old->by_address, &new->by_address);
@@ -133,6 +179,7 @@ void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 void omx_peer_delete(struct omx_peer_table *table, struct omx_peer *peer)
 {
 	lockdep_assert_held(&table->lock);
+	peer_leaves_udp(table, peer);	/* before its frames would leave by Ethernet */
 	xa_erase(&table->by_index, peer->index);
 	if (peer->mac)
 		hlist_del_rcu(&peer->node);

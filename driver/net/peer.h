@@ -26,6 +26,7 @@ struct omx_udp_path;
 
 #define OMX_PEER_HASH_BITS	8
 #define OMX_PEER_MAX		4096	/* per board: anybody can send hellos */
+#define OMX_PEERS_LEFT_MAX	256
 
 struct omx_peer {
 	struct hlist_node node;
@@ -50,6 +51,18 @@ struct omx_peer {
 	unsigned long responded;	/* jiffies; table->lock held */
 };
 
+/*
+ * Hosts that were reached by UDP: for a time their MACs are not reached by Ethernet, where
+ * somebody else may have them.  Their channels end meanwhile, unless they come back.
+ */
+struct omx_peers_left {
+	u32 count, next;		/* in use; the one to be overwritten next */
+	struct {
+		u64 mac;		/* 0: came back */
+		unsigned long at;	/* jiffies */
+	} peer[OMX_PEERS_LEFT_MAX];
+};
+
 struct omx_peer_table {
 	spinlock_t lock;		/* writers; readers use RCU */
 	DECLARE_HASHTABLE(by_mac, OMX_PEER_HASH_BITS);
@@ -59,6 +72,7 @@ struct omx_peer_table {
 	unsigned int count;
 	unsigned int udp_count;		/* those that are reached by UDP */
 	unsigned int generation;	/* counts changes of any peer's MTU */
+	struct omx_peers_left left;
 
 	/* Of hello.c. */
 	bool running;			/* the board is up: send and receive hellos */
@@ -122,6 +136,8 @@ bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
 /* ---- any context, RCU read lock or table->lock held ---- */
 /* The path to a peer that is reached by UDP, or NULL. */
 struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac);
+/* Is the MAC not to be reached by Ethernet, nor heard there, because it was by UDP? */
+bool omx_peer_has_left(struct omx_board *board, u64 mac);
 struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac);
 struct omx_peer *omx_peer_find_address(struct omx_peer_table *table,
 				       const struct omx_address *address);

@@ -164,10 +164,12 @@ int omx_receive_frame(struct omx_board *board, struct sk_buff *skb)
 	return NET_RX_SUCCESS;
 }
 
-/* A host that we reach by UDP sends by UDP: this one has taken its MAC. */
+/* A host that we reach by UDP, or did, sends by UDP: this one has taken its MAC. */
 static bool frame_is_from_udp_peer(struct omx_board *board, const struct sk_buff *skb)
 {
-	return omx_peer_udp_path(board, omx_mac_read(eth_hdr(skb)->h_source));
+	const u64 mac = omx_mac_read(eth_hdr(skb)->h_source);
+
+	return omx_peer_udp_path(board, mac) || omx_peer_has_left(board, mac);
 }
 
 int omx_receive(struct sk_buff *skb, struct net_device *dev,

@@ -89,6 +89,14 @@ static bool frame_xmit_ethernet(struct omx_board *board, struct sk_buff *skb, u6
 	return true;
 }
 
+/* What was meant for UDP does not leave on the other carrier. */
+static bool frame_drop_left(struct omx_board *board, struct sk_buff *skb)
+{
+	omx_count(board, TX_FAILED);
+	kfree_skb(skb);
+	return false;
+}
+
 bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 {
 	const u64 mac = omx_mac_read(eth_hdr(skb)->h_dest);
@@ -99,6 +107,8 @@ bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 	path = omx_peer_udp_path(board, mac);
 	if (unlikely(path))
 		accepted = omx_packet_xmit_udp(board, path, skb);
+	else if (unlikely(omx_peer_has_left(board, mac)))
+		accepted = frame_drop_left(board, skb);
 	else
 		accepted = frame_xmit_ethernet(board, skb, mac);
 	rcu_read_unlock();
