@@ -82,8 +82,8 @@ struct omx_wire_hello {
 
 #define OMX_HELLO_WANT_RESPONSE	0x01
 /*
- * The frame is as long as the path MTU that it tests: zeros follow the name.  The response
- * to it is as long and has this flag as well.
+ * The frame is as long as the path MTU that it tests: a random number of 4 bytes and zeros
+ * follow the name.  The response to it is as long, and has this flag and the number as well.
  */
 #define OMX_HELLO_PROBE		0x02
 

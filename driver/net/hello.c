@@ -43,6 +43,7 @@ struct hello {
 	u32 mtu;
 	bool by_group;
 	u32 frame;			/* its own length */
+	u32 nonce;			/* of a probe */
 	u8 flags;
 	char name[OMX_NAME_LEN];
 };
@@ -112,13 +113,28 @@ static void hello_send_udp(struct omx_board *board, enum omx_wire_type type,
 		omx_packet_xmit_udp(board, peer->udp, skb);
 }
 
-void omx_hello_send_to(struct omx_board *board, const struct omx_peer *peer, u8 flags,
-		       u32 frame)
+/* The nonce is behind the name; frames that are probed are always long enough. */
+static void hello_send_probe(struct omx_board *board, u64 to, u8 flags, u32 frame, u32 nonce)
 {
-	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, peer->mac, flags, frame);
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, to, flags, frame);
+	struct omx_wire_hello *hello;
+	u32 at;
 
-	if (skb)
-		omx_packet_xmit(board, skb);
+	if (!skb)
+		return;
+	hello = omx_packet_body(skb);
+	at = sizeof(struct omx_wire_head) + sizeof(*hello) + hello->name_length;
+	if (at + sizeof(nonce) <= frame)
+		memcpy((char *)(hello + 1) + hello->name_length, &nonce, sizeof(nonce));
+	omx_packet_xmit(board, skb);
+}
+
+void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 frame)
+{
+	const u8 flags = OMX_HELLO_WANT_RESPONSE;
+
+	hello_send(board, OMX_WIRE_HELLO, peer->mac, flags);
+	hello_send_probe(board, peer->mac, flags | OMX_HELLO_PROBE, frame, peer->probe_nonce);
 }
 
 static void hello_start_udp(struct omx_peer *peer)
@@ -353,6 +369,18 @@ void omx_hello_announce(struct omx_board *board)
 
 /* ---- receiving ---- */
 
+/* 0: it has none. */
+static u32 hello_nonce(const struct sk_buff *skb)
+{
+	const struct omx_wire_hello *body = omx_packet_body(skb);
+	u32 at = sizeof(struct omx_wire_head) + sizeof(*body) + body->name_length;
+	u32 nonce = 0;
+
+	if (!(body->flags & OMX_HELLO_PROBE) || skb_copy_bits(skb, at, &nonce, sizeof(nonce)))
+		return 0;
+	return nonce;
+}
+
 /* Copies what the frame says.  False, and counted: it is not valid. */
 static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hello *hello)
 {
@@ -365,6 +393,7 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	hello->mtu = be16_to_cpu(body->mtu);
 	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
 	hello->flags = body->flags;
+	hello->nonce = hello_nonce(skb);
 	memset(hello->name, 0, sizeof(hello->name));
 
 	if (hello->mac == board->mac || hello->mtu < OMX_MTU_MIN ||
@@ -393,7 +422,9 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 		omx_peers_count_mtu_change(&board->peers);
 		omx_mtu_probe_soon(board, peer);
 	}
-	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE)
+	/* Whoever has not received the probe cannot answer it. */
+	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE &&
+	    hello->nonce && hello->nonce == peer->probe_nonce)
 		omx_mtu_probe_answered(board, peer, hello->frame);
 }
 
@@ -495,14 +526,13 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 		hello_send(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
-/* The response to a probe is as long as the probe. */
-static void hello_respond(struct omx_board *board, const struct hello *hello, u8 flags)
+/* The response to a probe is as long as the probe, and has its nonce. */
+static void hello_respond(struct omx_board *board, const struct hello *hello, bool probe)
 {
-	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, hello->mac, flags,
-					 flags ? hello->frame : 0);
-
-	if (skb)
-		omx_packet_xmit(board, skb);
+	if (probe)
+		hello_send_probe(board, hello->mac, OMX_HELLO_PROBE, hello->frame, hello->nonce);
+	else
+		hello_send(board, OMX_WIRE_HELLO, hello->mac, 0);
 }
 
 void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
@@ -528,7 +558,7 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 				  hello_is_allowed(table, peer);
 	spin_unlock(&table->lock);
 	if (respond)
-		hello_respond(board, &hello, probe ? OMX_HELLO_PROBE : 0);
+		hello_respond(board, &hello, probe);
 	consume_skb(skb);
 }
 

@@ -36,9 +36,11 @@ void omx_hello_soon(struct omx_peer_table *table);
 void omx_hello_announce(struct omx_board *board);
 /* A channel to this peer begins: requests its MTU if that is not known. */
 void omx_peer_request_mtu(struct omx_board *board, u64 mac);
-/* A HELLO to this peer, whose MAC is known, filled up to `frame` bytes.  RCU read lock held. */
-void omx_hello_send_to(struct omx_board *board, const struct omx_peer *peer, u8 flags,
-		       u32 frame);
+/*
+ * Probes the path to this peer, whose MAC is known, with a HELLO of `frame` bytes, and
+ * sends a short one beside it.  RCU read lock held.
+ */
+void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 frame);
 /* The peer requested frames above the path MTU: tells it ours, requests its own. */
 void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
 

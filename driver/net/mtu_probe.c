@@ -3,10 +3,11 @@
  * Probes for the path MTU: hellos as long as the frames whose way they test.
  *
  * The work of hello.c sends them, and its handler of hellos, in softirq, reports the
- * answers, which are as long and so prove both directions.  path_mtu.c decides which
- * length is next.  A search begins when a peer is met or accepts longer frames, when
- * packets to it are lost repeatedly, and from time to time if the path takes less than
- * both boards do: it may have been widened.
+ * answers, which are as long and so prove both directions.  A short hello goes with each:
+ * if that is answered and the probe is not, the peer is there and the probe was too long.
+ * path_mtu.c decides which length is next.  A search begins when a peer is met or accepts
+ * longer frames, when packets to it are lost repeatedly, and from time to time if the path
+ * takes less than both boards do: it may have been widened.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -61,6 +62,8 @@ static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 		peer->path.failed = 0;
 	length = omx_path_mtu_next(&peer->path, base, probe_target(board, peer), heard);
 	peer->probed = jiffies;
+	while (!peer->probe_nonce)
+		peer->probe_nonce = get_random_u32();
 	peer->probe_ended = !length;
 	peer->probe_due = jiffies + (length ? probe_interval() : RAISE_INTERVAL);
 	if (omx_path_mtu_limit(&peer->path, base) != limit)
@@ -85,16 +88,6 @@ static u32 probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned
 	}
 	spin_unlock_bh(&table->lock);
 	return length;
-}
-
-/*
- * A short hello goes with it: if that is answered and the probe is not, the peer is there
- * and the probe was too long.
- */
-static void probe_send(struct omx_board *board, const struct omx_peer *peer, u32 length)
-{
-	omx_hello_send_to(board, peer, OMX_HELLO_WANT_RESPONSE, 0);
-	omx_hello_send_to(board, peer, OMX_HELLO_WANT_RESPONSE | OMX_HELLO_PROBE, length);
 }
 
 /* Where probing goes on: not with the same peer on all hosts. */
@@ -122,7 +115,7 @@ static unsigned int probe_range(struct omx_board *board, unsigned long first,
 		}
 		length = probe_is_due(board, peer, next);
 		if (length) {
-			probe_send(board, peer, length);
+			omx_hello_probe(board, peer, length);
 			may_send--;
 		}
 		omx_cond_resched_rcu();

@@ -501,6 +501,7 @@ void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old)
 	new->mtu = old->mtu;
 	new->path = old->path;
 	new->probe_due = old->probe_due;
+	new->probe_nonce = old->probe_nonce;
 	new->probe_ended = old->probe_ended;
 	new->heard = old->heard;
 	new->responded = old->responded;

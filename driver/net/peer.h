@@ -45,6 +45,7 @@ struct omx_peer {
 	struct omx_path_mtu path;	/* table->lock held */
 	unsigned long probe_due;	/* jiffies; table->lock held */
 	unsigned long probed;		/* jiffies: the last probe; table->lock held */
+	u32 probe_nonce;		/* of probes to it; 0: none was sent; table->lock held */
 	unsigned long probe_answered;	/* jiffies: its last one, by us; table->lock held */
 	bool probe_ended;		/* the search has found the path MTU; table->lock held */
 	unsigned long heard;		/* jiffies: its last valid frame; no lock */
