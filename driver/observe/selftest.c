@@ -98,32 +98,43 @@ static int test_spare(void)
 	return 0;
 }
 
-/* As many as the pool has room for come back, each once, and are packets as new ones are. */
+/* Makes packets, of the pool's first.  Returns how many. */
+static int make_small_packets(struct sk_buff *skb[], int count, enum omx_wire_type type)
+{
+	struct sk_buff *none = NULL;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		skb[i] = omx_packet_make(&template, type, 0, GFP_ATOMIC, &none);
+		if (!skb[i])
+			break;
+	}
+	return i;
+}
+
+/* As many as the pool has room for come back, each once, and are as new ones are. */
 static int test_packet_pool(void)
 {
 	enum { COUNT = 100 };	/* more than one CPU's pool holds */
-	struct sk_buff *none = NULL, *skb, *kept[COUNT];
-	int i, count = 0, error = 0;
+	static struct sk_buff *first[COUNT], *second[COUNT];
+	int i, made, kept = 0, error = 0;
 
 	local_bh_disable();	/* stay on this CPU */
-	while ((skb = omx_packet_pool_get()))
-		kfree_skb(skb);
-	for (i = 0; i < COUNT; i++) {
-		skb = omx_packet_make(&template, OMX_WIRE_EAGER, 32, GFP_ATOMIC, &none);
-		if (skb && omx_packet_pool_put(skb))
-			kept[count++] = skb;
-		else
-			kfree_skb(skb);
-	}
-	/* The last one that was put is the first one to be used. */
-	for (i = count; i-- && !error; ) {
-		skb = omx_packet_make(&template, OMX_WIRE_NOTIFY, 0, GFP_ATOMIC, &none);
-		if (skb != kept[i] || skb->next || check_packet(skb, OMX_WIRE_NOTIFY, 0))
-			error = -EINVAL;
-		kfree_skb(skb);
-	}
+	made = make_small_packets(first, COUNT, OMX_WIRE_EAGER);
+	while (kept < made && omx_packet_pool_put(first[kept]))
+		kept++;
+	for (i = kept; i < made; i++)
+		kfree_skb(first[i]);
+	made = make_small_packets(second, kept, OMX_WIRE_NOTIFY);
 	local_bh_enable();
-	CHECK(!error && count > 1 && count < COUNT);
+	for (i = 0; i < made; i++) {
+		/* The last one that was put is the first one to be used. */
+		if (second[i] != first[kept - 1 - i] || second[i]->next ||
+		    check_packet(second[i], OMX_WIRE_NOTIFY, 0))
+			error = -EINVAL;
+		kfree_skb(second[i]);
+	}
+	CHECK(!error && made > 1 && made == kept && kept < COUNT);
 	return 0;
 }
 

@@ -40,18 +40,22 @@ static void ping_pong(omx_endpoint_t ep, omx_endpoint_addr_t peer, bool first)
 	}
 }
 
-/* Waits in vain for 1 s. */
+/*
+ * Waits in vain for 1 s.  A host that is busy takes the processor away from the guest, which
+ * counts that as time of whatever runs; nothing but polling takes all of the time.
+ */
 static void sleeps(omx_endpoint_t ep)
 {
+	double begun = now(), before = processor_time(), took, used;
 	omx_request_t request;
 	uint32_t result;
-	double before;
 
 	MUST(omx_irecv(ep, NULL, 0, CONTROL - 1, EXACT, NULL, &request));
-	before = processor_time();
 	LASTS(1000, MUST(omx_wait(ep, &request, NULL, &result, 1000)));
 	EQUAL(result, 0);
-	CHECK(processor_time() - before < 0.3, "%.3f s of 1 s", processor_time() - before);
+	took = now() - begun;
+	used = processor_time() - before;
+	CHECK(used < 0.7 * took, "%.3f s of %.3f s", used, took);
 	MUST(omx_cancel(ep, &request, &result));
 	EQUAL(result, 1);
 }
