@@ -27,6 +27,7 @@ struct omx_channel {
 	u32 on_path;
 	bool has_turn;
 	bool recovery_stopped;
+	bool stalled;
 	struct omx_tx_state tx;
 	struct omx_rtt rtt;
 };
