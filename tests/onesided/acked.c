@@ -85,15 +85,20 @@ static uint32_t put(omx_key_t key, uint64_t offset)
 	return sent;
 }
 
-static void probe(void)
+static void send_ack(uint8_t flags)
 {
 	host.frame.ack = (struct omx_wire_ack){
 		.flow = flow,
 		.ack = htonl(acked),
 		.window = htons(64),
-		.flags = OMX_ACK_PROBE,
+		.flags = flags,
 	};
 	raw_host_send(&host, OMX_WIRE_ACK, 1, session, sizeof(host.frame.ack));
+}
+
+static void probe(void)
+{
+	send_ack(OMX_ACK_PROBE);
 }
 
 static void learn(uint32_t ack, uint8_t field)
@@ -129,6 +134,8 @@ static void hear(void)
 		switch (frame.head.type) {
 		case OMX_WIRE_ACK:
 			learn(ntohl(frame.ack.ack), frame.ack.performed);
+			if (frame.ack.flags & OMX_ACK_PROBE)
+				send_ack(frame.ack.flags & OMX_ACK_NUMBER);
 			break;
 		case OMX_WIRE_ACCESS_RESPONSE:
 			learn(ntohl(frame.sequence.ack), frame.sequence.performed);
@@ -215,7 +222,7 @@ static void kill_target(const struct victim *victim, pid_t pid)
 	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
-/* As if all ACKs had been lost: the response comes, and comes again until the host has it. */
+/* As if all responses had been lost: what the host says to probes has them come again. */
 static void close_target(omx_endpoint_t ep, omx_key_t key)
 {
 	uint32_t last;
