@@ -206,9 +206,11 @@ static bool half_arrived(const struct omx_pull_block *block)
 	return 2 * hweight32(block->missing) <= block->frames;
 }
 
-/* Patience doubles for a block that has been requested again already. */
+/* Patience doubles for a block that has been requested again already; a hold is patience. */
 static s32 due_in(const struct omx_pull_block *block, u32 now, u32 patience)
 {
+	if (block->held)
+		patience = 0;
 	return block->requested_at + (patience << block->again) - now;
 }
 

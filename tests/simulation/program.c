@@ -16,6 +16,7 @@
 #define KEY		0x1234
 #define EVENTS_AT_ONCE	64		/* then others have their turn */
 #define RETRY		(2 * SIM_MS)
+#define SHORT_SLEEP	((u64)20 * SIM_MS)
 
 void (*sim_on_reopen)(struct sim_program *program);
 
@@ -52,10 +53,13 @@ void sim_program_notify(struct omx_endpoint *ep)
 		program_run_at(program, sim_now + sim_below(program->latency));
 }
 
-void sim_program_wake(struct sim_program *program)
+void sim_program_hurry(struct sim_program *program)
 {
-	if (!program->closing)
-		program_run_at(program, sim_now);
+	program->sleep = min(program->sleep, SHORT_SLEEP);
+	if (!program->ep || program->closing)
+		return;
+	program->awake_at = sim_now;
+	program_run_at(program, sim_now);
 }
 
 /* ---- connecting ---- */

@@ -99,8 +99,8 @@ struct sim_program {
 struct sim_program *sim_program_start(struct sim_node *node, u32 slot);
 extern void (*sim_on_reopen)(struct sim_program *program);
 void sim_program_notify(struct omx_endpoint *ep);
-/* It looks what it can do. */
-void sim_program_wake(struct sim_program *program);
+/* It looks what it can do, and sleeps for 20 ms at most from now on. */
+void sim_program_hurry(struct sim_program *program);
 /* `killed`: it does not wait until its messages have arrived. */
 void sim_program_end(struct sim_program *program, bool killed);
 struct sim_stream *sim_stream_make(struct sim_program *from, struct sim_node *to, u32 slot,

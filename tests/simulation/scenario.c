@@ -234,10 +234,10 @@ static void scenario_act(struct sim_event *event)
 		sim_event_at(event, sim_now + sim_below(2 * scenario.pause) + 1);
 }
 
-/* Programs have no pauses of a second any more. */
+/* Programs neither pause nor sleep for long any more: only the driver may take its time. */
 static void hurry(void)
 {
-	u32 i;
+	u32 i, slot;
 
 	for (i = 0; i < sim.stream_count; i++) {
 		struct sim_stream *stream = sim.stream[i];
@@ -245,9 +245,11 @@ static void hurry(void)
 		stream->pause = 0;
 		if (stream->from)
 			stream->next_at = min(stream->next_at, sim_now);
-		if (stream->from && stream->from->ep)
-			sim_program_wake(stream->from);
 	}
+	for (i = 0; i < sim.node_count; i++)
+		for (slot = 0; slot < SIM_ENDPOINTS; slot++)
+			if (sim.node[i].program[slot])
+				sim_program_hurry(sim.node[i].program[slot]);
 }
 
 static void heal(void)

@@ -170,7 +170,7 @@ static void due__is_when_the_first_block_is_late(void **state)
 		for (i = 0; i < 4; i++)
 			omx_pull_window_hold(&window, i, start + 100);
 		assert_int_equal(omx_pull_window_due(&window, start + 100, 10000),
-				 OMX_PULL_HOLD_US + 20000);
+				 OMX_PULL_HOLD_US);
 		/* Its first frame ends that. */
 		assert_true(omx_pull_window_is_held(&window, 2));
 		arrive(&window, 2 * 32 + 5);
@@ -185,7 +185,7 @@ static void due__is_when_the_first_block_is_late(void **state)
 			if (i != 5)
 				arrive(&window, 2 * 32 + i);
 		assert_int_equal(omx_pull_window_due(&window, start + 20100, 10000),
-				 OMX_PULL_HOLD_US);
+				 OMX_PULL_HOLD_US - 20000);
 	}
 }
 
