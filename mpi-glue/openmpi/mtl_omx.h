@@ -44,6 +44,7 @@ struct mtl_omx_module {
 	int priority;
 	int connect_timeout;		/* s */
 	unsigned int segment_min;	/* bytes, see memory.c */
+	unsigned int buffered;		/* sends that use the attached buffer; no lock */
 };
 
 extern const struct omx_glue mtl_omx_glue;
@@ -101,6 +102,7 @@ struct mtl_omx_request {
 	struct mtl_omx_request *next;	/* the next send that waits for the same peer */
 	uint64_t info;			/* of a send */
 	bool synchronous;
+	bool buffered;			/* a send of the attached buffer, counted in mtl_omx */
 	omx_request_t omx;		/* NULL: not with the library (any more); under the lock */
 	struct opal_convertor_t *convertor;	/* of a receive; NULL: it is a send */
 	struct mtl_omx_memory memory;
@@ -108,6 +110,13 @@ struct mtl_omx_request {
 
 /* Hands a send to the library.  Must hold the lock. */
 omx_return_t mtl_omx_post_send(struct mtl_omx_request *request, omx_endpoint_addr_t dest);
+
+/* A send begins or ceases to use the attached buffer. */
+static inline void mtl_omx_count_buffered(struct mtl_omx_request *request, bool buffered)
+{
+	request->buffered = buffered;
+	__atomic_fetch_add(&mtl_omx.buffered, buffered ? 1 : -1, __ATOMIC_RELAXED);
+}
 
 /* Ends a request that the library has done with; calls back. */
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);

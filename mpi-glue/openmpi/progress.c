@@ -49,6 +49,8 @@ void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)
 {
 	struct ompi_status_public_t *result = &request->super.ompi_req->req_status;
 
+	if (OPAL_UNLIKELY(request->buffered))
+		mtl_omx_count_buffered(request, false);
 	result->MPI_ERROR = mtl_omx_error(status->code);
 	if (OPAL_UNLIKELY(status->code == OMX_CANCELLED)) {
 		result->_cancelled = true;

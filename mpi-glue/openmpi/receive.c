@@ -22,6 +22,7 @@ static omx_return_t receive_post(struct mtl_omx_request *request, const struct m
 static int receive_begin(struct opal_convertor_t *convertor, struct mtl_omx_request *request)
 {
 	request->convertor = convertor;
+	request->buffered = false;
 	return mtl_omx_map_target(convertor, &request->memory);
 }
 
@@ -44,8 +45,15 @@ static int receive_conclude(struct mtl_omx_request *request, omx_return_t code, 
 		mtl_omx_unmap(&request->memory);
 		return mtl_omx_error(code);
 	}
-	if (done)
-		mtl_omx_finish(request, status);
+	if (!done)
+		return OMPI_SUCCESS;
+	mtl_omx_finish(request, status);
+	/*
+	 * The message may tell the program that its buffered sends have been received, so that
+	 * the attached buffer has room again: pml/cm does not look before it says that it has none.
+	 */
+	if (OPAL_UNLIKELY(__atomic_load_n(&mtl_omx.buffered, __ATOMIC_RELAXED)))
+		mtl_omx_progress();
 	return OMPI_SUCCESS;
 }
 

@@ -64,11 +64,16 @@ int mtl_omx_start_send(struct ompi_communicator_t *comm, int dest, int tag,
 	request->omx = NULL;
 	request->info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
 	request->synchronous = mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
+	request->buffered = false;
 	ret = mtl_omx_map_source(convertor, &request->memory);
 	if (OPAL_UNLIKELY(ret != OMPI_SUCCESS))
 		return ret;
+	if (OPAL_UNLIKELY(mode == MCA_PML_BASE_SEND_BUFFERED))
+		mtl_omx_count_buffered(request, true);
 	code = post_and_test(request, peer, &status, &done);
 	if (OPAL_UNLIKELY(code)) {
+		if (request->buffered)
+			mtl_omx_count_buffered(request, false);
 		mtl_omx_unmap(&request->memory);
 		return mtl_omx_error(code);
 	}
