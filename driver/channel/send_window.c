@@ -154,6 +154,9 @@ void omx_channel_go_on(struct omx_channel *ch, u64 now, struct sk_buff_head *out
 	lockdep_assert_held(&ch->lock);
 	if (unlikely(ch->rack.look))
 		omx_channel_find_lost(ch, now);
-	omx_channel_send_ready(ch, now, out);
+	/* While two programs take turns there is nothing more to send. */
+	if (!skb_queue_empty(&ch->pending) || ch->tx.lost || ch->on_path ||
+	    omx_path_limits(ch->path))
+		omx_channel_send_ready(ch, now, out);
 	omx_channel_send_resume(ch);
 }

@@ -75,9 +75,11 @@ int omx_tx_acked(struct omx_tx_state *tx, u16 flow, u32 ack, u16 window,
 	if (newly < 0)
 		return 0;
 	tx->acked = ack;
-	tx->sacked = newly < 64 ? tx->sacked >> newly : 0;
-	tx->lost = newly < 64 ? tx->lost >> newly : 0;
-	tx->resent = newly < 64 ? tx->resent >> newly : 0;
+	if (unlikely(tx->sacked | tx->lost | tx->resent)) {
+		tx->sacked = newly < 64 ? tx->sacked >> newly : 0;
+		tx->lost = newly < 64 ? tx->lost >> newly : 0;
+		tx->resent = newly < 64 ? tx->resent >> newly : 0;
+	}
 	tx->closed = !window;
 	tx->waits = waits;
 	tx_set_limit(tx, waits ? ack : ack + min_t(u32, window, OMX_WINDOW), opened);

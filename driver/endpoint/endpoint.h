@@ -17,6 +17,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/rcuwait.h>
 #include <linux/wait.h>
 
 #include "channel/ended.h"
@@ -53,7 +54,9 @@ struct omx_endpoint {
 	struct omx_budget budget;	/* kernel memory, charged to the owner */
 	struct omx_space *space;	/* the owner's address space, for unpinned regions */
 	struct omx_ring ring;
-	wait_queue_head_t wait;		/* programs in OMX_IOC_WAIT */
+	struct rcuwait lone;		/* a thread in OMX_IOC_WAIT, if there is no other */
+	unsigned long lone_taken;	/* bit 0; atomic */
+	wait_queue_head_t wait;		/* other threads in OMX_IOC_WAIT, and in poll() */
 	struct omx_polling polling;	/* how long these poll before they sleep */
 	atomic_t attending;		/* threads that look at the ring when they return */
 	wait_queue_head_t helper_wait;	/* helper threads */

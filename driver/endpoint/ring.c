@@ -160,6 +160,14 @@ static void ring_publish(struct omx_ring *ring, u32 slots)
 	smp_store_release(&ring->kernel->khead, ring->head);
 }
 
+static void ring_copy(void *to, const struct sk_buff *skb, int offset, u32 length)
+{
+	if (offset + length <= skb_headlen(skb))
+		memcpy(to, skb->data + offset, length);
+	else
+		skb_copy_bits(skb, offset, to, length);
+}
+
 bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 		   const struct sk_buff *skb, int offset, u32 length)
 {
@@ -176,9 +184,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	if (slot) {
 		*slot = *event;
 		if (length)
-			skb_copy_bits(skb, offset,
-				      inside ? slot->data : (void *)(slot + 1),
-				      length);
+			ring_copy(inside ? slot->data : (void *)(slot + 1), skb, offset, length);
 		ring_publish(ring, event->slots);
 	} else {
 		WRITE_ONCE(ring->kernel->kbacklog, 1);

@@ -91,16 +91,27 @@ void omx_buffer_end(struct omx_buffer_iter *iter)
 	kfree(iter->segment);
 }
 
+/* Short messages are copied without the iterator, which takes longer than copying them. */
+static bool is_whole(const struct omx_buffer_iter *iter, u32 length)
+{
+	return !iter->segment && length == iter->whole.iov_len && length == omx_buffer_left(iter);
+}
+
 /*
- * _copy_from_iter() and _copy_to_iter() check the program's addresses, but not
- * ours: these are known to be inside a frame, and the check of their page
- * (hardened usercopy) costs as much as copying a kilobyte.
+ * _copy_from_iter(), _copy_from_user() and the like check the program's addresses, but not
+ * ours: these are known to be inside a frame, and the check of their page (hardened
+ * usercopy) costs as much as copying a kilobyte.
  */
 int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
 			u32 length)
 {
 	if (offset + length > skb_headlen(skb))
 		return skb_copy_datagram_from_iter(skb, offset, &iter->iter, length);
+	if (is_whole(iter, length)) {
+		iov_iter_truncate(&iter->iter, 0);
+		return _copy_from_user(skb->data + offset, iter->whole.iov_base, length) ?
+			-EFAULT : 0;
+	}
 	return _copy_from_iter(skb->data + offset, length, &iter->iter) == length ?
 		0 : -EFAULT;
 }

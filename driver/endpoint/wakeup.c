@@ -12,6 +12,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/poll.h>
+#include <linux/rcuwait.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/uaccess.h>
@@ -58,6 +59,7 @@ static enum hrtimer_restart helper_timer_fired(struct hrtimer *timer)
 
 void omx_wakeup_init(struct omx_endpoint *ep)
 {
+	rcuwait_init(&ep->lone);
 	init_waitqueue_head(&ep->wait);
 	init_waitqueue_head(&ep->helper_wait);
 	omx_hrtimer_setup(&ep->helper_timer, helper_timer_fired,
@@ -69,10 +71,21 @@ void omx_wakeup_stop(struct omx_endpoint *ep)
 	hrtimer_cancel(&ep->helper_timer);
 }
 
-void omx_endpoint_notify(struct omx_endpoint *ep)
+/*
+ * The barrier in wq_has_sleeper() pairs with that of whoever is about to sleep: either it
+ * sees what was written before this, or we see it.
+ */
+static void endpoint_wake(struct omx_endpoint *ep)
 {
 	if (wq_has_sleeper(&ep->wait))
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+	if (rcuwait_active(&ep->lone))
+		rcuwait_wake_up(&ep->lone);
+}
+
+void omx_endpoint_notify(struct omx_endpoint *ep)
+{
+	endpoint_wake(ep);
 }
 
 static void helper_timer_start(struct omx_endpoint *ep)
@@ -87,12 +100,11 @@ void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
 {
 	WRITE_ONCE(ep->urgent_head, READ_ONCE(ep->ring.head));
 	/*
-	 * The barrier in wq_has_sleeper() pairs with prepare_to_wait() in
+	 * The barrier in endpoint_wake() also pairs with prepare_to_wait() in
 	 * helper_wait() and with atomic_dec_and_test() in omx_endpoint_leave():
 	 * either the other side sees the event, or we see the other side.
 	 */
-	if (wq_has_sleeper(&ep->wait))
-		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+	endpoint_wake(ep);
 	if (!atomic_read(&ep->attending))
 		helper_timer_start(ep);
 }
@@ -127,31 +139,31 @@ static bool helper_has_news(struct omx_endpoint *ep,
 }
 
 /*
- * As wait_event_interruptible(), but a thread that was woken does not enter the
- * queue once more before it looks for news.  A ping-pong spends its time here.
+ * Most programs have one thread that waits.  It does without a queue, whose lock and
+ * callback cost as much as the wake-up itself.  False: another thread does so already.
  */
-static long endpoint_wait_without_limit(struct omx_endpoint *ep,
-					const struct omx_ioc_wait *wait)
+static bool endpoint_sleep_alone(struct omx_endpoint *ep, const struct omx_ioc_wait *wait,
+				 long *error)
 {
-	DEFINE_WAIT(entry);
-	long error = 0;
-
-	while (!endpoint_has_news(ep, wait)) {
-		error = prepare_to_wait_event(&ep->wait, &entry, TASK_INTERRUPTIBLE);
-		if (error || endpoint_has_news(ep, wait))
-			break;
-		schedule();
-	}
-	finish_wait(&ep->wait, &entry);
-	return error;
+	if (test_and_set_bit_lock(0, &ep->lone_taken))
+		return false;
+	*error = rcuwait_wait_event(&ep->lone, endpoint_has_news(ep, wait), TASK_INTERRUPTIBLE);
+	clear_bit_unlock(0, &ep->lone_taken);
+	return true;
 }
 
 static long endpoint_sleep(struct omx_endpoint *ep, const struct omx_ioc_wait *wait)
 {
-	if (wait->timeout_ms == OMX_ANY)
-		return endpoint_wait_without_limit(ep, wait);
-	return wait_event_interruptible_hrtimeout(ep->wait, endpoint_has_news(ep, wait),
-						  ms_to_ktime(wait->timeout_ms));
+	long error;
+
+	if (endpoint_has_news(ep, wait))
+		return 0;
+	if (wait->timeout_ms != OMX_ANY)
+		return wait_event_interruptible_hrtimeout(ep->wait, endpoint_has_news(ep, wait),
+							  ms_to_ktime(wait->timeout_ms));
+	if (endpoint_sleep_alone(ep, wait, &error))
+		return error;
+	return wait_event_interruptible(ep->wait, endpoint_has_news(ep, wait));
 }
 
 /*
@@ -242,6 +254,7 @@ long omx_endpoint_wakeup(struct omx_endpoint *ep)
 	WRITE_ONCE(*wakeups, *wakeups + 1);
 	spin_unlock_bh(&ep->ring.lock);
 	wake_up_all(&ep->wait);
+	rcuwait_wake_up(&ep->lone);
 	wake_up_all(&ep->helper_wait);
 	omx_logs_wake(ep);
 	return 0;

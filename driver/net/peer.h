@@ -135,6 +135,15 @@ bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length);
 bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
 
 /* ---- any context, RCU read lock or table->lock held ---- */
+/* Is any peer reached by UDP, or was one lately?  Otherwise the next two need not be asked. */
+static inline bool omx_peers_know_udp(const struct omx_peer_table *table)
+{
+	if (READ_ONCE(table->udp_count))
+		return true;
+	smp_rmb();	/* pairs with peer_leaves_udp() */
+	return READ_ONCE(table->left.count);
+}
+
 /* The path to a peer that is reached by UDP, or NULL. */
 struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac);
 /* Is the MAC not to be reached by Ethernet, nor heard there, because it was by UDP? */

@@ -185,7 +185,7 @@ int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		consume_skb(skb);
 		return NET_RX_SUCCESS;
 	}
-	if (unlikely(frame_is_from_udp_peer(board, skb))) {
+	if (unlikely(omx_peers_know_udp(&board->peers)) && frame_is_from_udp_peer(board, skb)) {
 		omx_count(board, DROP_PEER_ADDRESS);
 		kfree_skb(skb);
 		return NET_RX_DROP;

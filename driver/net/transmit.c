@@ -50,6 +50,12 @@ static u32 frame_flow(const struct sk_buff *skb)
 			    get_unaligned((const u32 *)&eth_hdr(skb)->h_source[2]), 0);
 }
 
+void omx_packet_set_flow(struct sk_buff *skb)
+{
+	if (!skb->l4_hash)
+		skb_set_hash(skb, frame_flow(skb), PKT_HASH_TYPE_L4);
+}
+
 /*
  * False, and counted: the board is going.  Pairs with omx_board_detach(), which sets
  * `detaching` and waits for a grace period before it gives the device back.
@@ -62,7 +68,7 @@ static bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
 		return false;
 	}
 	omx_count_type(board, TX, omx_packet_head(skb)->type);
-	skb_set_hash(skb, frame_flow(skb), PKT_HASH_TYPE_L4);
+	omx_packet_set_flow(skb);
 	return true;
 }
 
@@ -97,20 +103,27 @@ static bool frame_drop_left(struct omx_board *board, struct sk_buff *skb)
 	return false;
 }
 
+static bool frame_xmit_by_carrier(struct omx_board *board, struct sk_buff *skb, u64 mac)
+{
+	struct omx_udp_path *path = omx_peer_udp_path(board, mac);
+
+	if (path)
+		return omx_packet_xmit_udp(board, path, skb);
+	if (omx_peer_has_left(board, mac))
+		return frame_drop_left(board, skb);
+	return frame_xmit_ethernet(board, skb, mac);
+}
+
 bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 {
 	const u64 mac = omx_mac_read(eth_hdr(skb)->h_dest);
-	struct omx_udp_path *path;
 	bool accepted;
 
 	rcu_read_lock();
-	path = omx_peer_udp_path(board, mac);
-	if (unlikely(path))
-		accepted = omx_packet_xmit_udp(board, path, skb);
-	else if (unlikely(omx_peer_has_left(board, mac)))
-		accepted = frame_drop_left(board, skb);
-	else
+	if (likely(!omx_peers_know_udp(&board->peers)))
 		accepted = frame_xmit_ethernet(board, skb, mac);
+	else
+		accepted = frame_xmit_by_carrier(board, skb, mac);
 	rcu_read_unlock();
 	return accepted;
 }

@@ -18,5 +18,7 @@ bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
 /* The same, by this path; RCU read lock held. */
 bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
 			 struct sk_buff *skb);
+/* Gives a frame that has none the flow hash of its channel, which its clones inherit. */
+void omx_packet_set_flow(struct sk_buff *skb);
 
 #endif

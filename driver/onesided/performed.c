@@ -48,12 +48,12 @@ u8 omx_performed_encode(u32 ack, u32 performed)
 {
 	u32 behind = ack - performed;
 
-	return behind < U8_MAX ? behind + 1 : 0;
+	return behind < U8_MAX ? behind + OMX_PERFORMED_ALL : 0;
 }
 
 bool omx_performed_decode(u8 field, u32 ack, u32 *performed)
 {
-	*performed = ack - (field - 1);
+	*performed = ack - (field - OMX_PERFORMED_ALL);
 	return field;
 }
 

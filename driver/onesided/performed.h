@@ -36,6 +36,7 @@ void omx_performed_stop(struct omx_performed *performed, u32 reached);
 /* The peer numbers its packets anew, and knows nothing of those that wait. */
 void omx_performed_restart(struct omx_performed *performed);
 
+#define OMX_PERFORMED_ALL	1	/* of what the frame acknowledges */
 /* The field `performed` of a frame that acknowledges `ack`. */
 u8 omx_performed_encode(u32 ack, u32 performed);
 /* False: nothing is said. */

@@ -22,7 +22,7 @@
 #include "onesided/perform.h"
 #include "onesided/put_ack.h"
 
-u8 omx_put_ack_field(struct omx_channel *ch)
+u8 omx_put_ack_field_slowly(struct omx_channel *ch)
 {
 	struct omx_access_queue *queue = &ch->access_queue;
 	u32 reached = omx_access_queue_reached(ch);

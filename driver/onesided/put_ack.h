@@ -6,10 +6,12 @@
 #ifndef OMX_PUT_ACK_H
 #define OMX_PUT_ACK_H
 
+#include <linux/lockdep.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
-struct omx_channel;
-struct sk_buff_head;
+#include "channel/channel.h"
+#include "onesided/access_queue.h"
 
 /* What the puts that have been performed need. */
 enum omx_put_ack {
@@ -20,8 +22,18 @@ enum omx_put_ack {
 
 /* ---- any context ---- */
 void omx_put_ack_init(struct omx_channel *ch);
+u8 omx_put_ack_field_slowly(struct omx_channel *ch);
 /* The field `performed` of a frame that acknowledges what has arrived. */
-u8 omx_put_ack_field(struct omx_channel *ch);
+static inline u8 omx_put_ack_field(struct omx_channel *ch)
+{
+	const struct omx_access_queue *queue = &ch->access_queue;
+
+	lockdep_assert_held(&ch->lock);
+	if (likely(!queue->performed.held && skb_queue_empty(&queue->packets)))
+		return OMX_PERFORMED_ALL;
+	return omx_put_ack_field_slowly(ch);
+}
+
 /* Whoever performs accesses pauses: acks those that are done, now or later. */
 void omx_put_ack_done(struct omx_channel *ch, struct sk_buff_head *out);
 

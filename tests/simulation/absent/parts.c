@@ -93,7 +93,7 @@ void omx_put_ack_init(struct omx_channel *ch)
 {
 }
 
-u8 omx_put_ack_field(struct omx_channel *ch)
+u8 omx_put_ack_field_slowly(struct omx_channel *ch)
 {
 	return 0;
 }

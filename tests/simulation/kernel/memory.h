@@ -56,6 +56,8 @@ static inline unsigned long copy_from_user(void *to, const void *from, size_t le
 	return 0;
 }
 
+#define _copy_from_user		copy_from_user
+
 static inline unsigned long copy_to_user(void *to, const void *from, size_t length)
 {
 	memcpy(to, from, length);

@@ -216,6 +216,13 @@ enum { PKT_HASH_TYPE_L4 = 1 };
 static inline void skb_set_hash(struct sk_buff *skb, u32 hash, int type)
 {
 	skb->hash = hash;
+	skb->l4_hash = type == PKT_HASH_TYPE_L4;
+}
+
+static inline void skb_clear_hash(struct sk_buff *skb)
+{
+	skb->hash = 0;
+	skb->l4_hash = 0;
 }
 
 /* ---- queues ---- */
@@ -344,6 +351,11 @@ static inline void iov_iter_init(struct iov_iter *iter, unsigned int direction,
 static inline size_t iov_iter_count(const struct iov_iter *iter)
 {
 	return iter->count;
+}
+
+static inline void iov_iter_truncate(struct iov_iter *iter, size_t count)
+{
+	iter->count = min(iter->count, count);
 }
 
 /* The next contiguous bytes of the buffer, at most *length. */

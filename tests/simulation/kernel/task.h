@@ -48,6 +48,7 @@ long schedule_timeout_uninterruptible(long timeout);
 void msleep(unsigned int ms);
 
 typedef struct { char unused; } wait_queue_head_t;
+struct rcuwait { char unused; };
 #define init_waitqueue_head(queue)	do { } while (0)
 #define wake_up_all(queue)		do { } while (0)
 #define wake_up(queue)			do { } while (0)

@@ -23,6 +23,7 @@ static inline void atomic_sub(int i, atomic_t *v)
 }
 
 #define smp_mb()			do { } while (0)
+#define smp_rmb()			do { } while (0)
 #define smp_mb__after_atomic()		do { } while (0)
 
 #endif

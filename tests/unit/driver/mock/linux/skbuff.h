@@ -6,6 +6,7 @@
 
 struct sk_buff {
 	const unsigned char *data;
+	unsigned int length;
 };
 
 /* Nothing is put into it. */
@@ -16,6 +17,11 @@ struct sk_buff_head {
 static inline void __skb_queue_head_init(struct sk_buff_head *list)
 {
 	list->unused = 0;
+}
+
+static inline unsigned int skb_headlen(const struct sk_buff *skb)
+{
+	return skb->length;
 }
 
 static inline int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int length)
