@@ -122,6 +122,8 @@ static inline void mtl_omx_count_buffered(struct mtl_omx_request *request, bool 
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);
 
 int mtl_omx_progress(void);
+/* Ends what is done, buffered sends among it.  Must not hold the lock. */
+void mtl_omx_end_buffered(void);
 
 /* MPI's word for how it went. */
 int mtl_omx_error(omx_return_t code);

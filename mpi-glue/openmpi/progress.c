@@ -85,6 +85,26 @@ static struct mtl_omx_request *take_done(omx_status_t *status)
 	return request;
 }
 
+/*
+ * A receive that completes at once may tell the program that its buffered sends have been
+ * received, so that the attached buffer has room again: pml/cm fails without looking once
+ * more.  Requests end in the order in which they are done, so that those before have to end,
+ * too.  (A program that only probes for such a message still finds no room, nor does one of
+ * several threads, another of which makes progress just then.)
+ */
+void mtl_omx_end_buffered(void)
+{
+	static _Thread_local bool ends;	/* callbacks may post receives that complete at once */
+
+	if (ends)
+		return;
+	ends = true;
+	while (mtl_omx_progress() == AT_ONCE &&
+	       __atomic_load_n(&mtl_omx.buffered, __ATOMIC_RELAXED))
+		;
+	ends = false;
+}
+
 int mtl_omx_progress(void)
 {
 	struct mtl_omx_request *request;

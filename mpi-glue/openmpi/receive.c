@@ -48,12 +48,8 @@ static int receive_conclude(struct mtl_omx_request *request, omx_return_t code, 
 	if (!done)
 		return OMPI_SUCCESS;
 	mtl_omx_finish(request, status);
-	/*
-	 * The message may tell the program that its buffered sends have been received, so that
-	 * the attached buffer has room again: pml/cm does not look before it says that it has none.
-	 */
 	if (OPAL_UNLIKELY(__atomic_load_n(&mtl_omx.buffered, __ATOMIC_RELAXED)))
-		mtl_omx_progress();
+		mtl_omx_end_buffered();
 	return OMPI_SUCCESS;
 }
 
