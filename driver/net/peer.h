@@ -135,7 +135,7 @@ bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length);
 bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
 
 /* ---- any context, RCU read lock or table->lock held ---- */
-/* Is any peer reached by UDP, or was one lately?  Otherwise the next two need not be asked. */
+/* Is any peer reached by UDP, or was one ever?  Otherwise the next two need not be asked. */
 static inline bool omx_peers_know_udp(const struct omx_peer_table *table)
 {
 	if (READ_ONCE(table->udp_count))

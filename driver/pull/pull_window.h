@@ -163,13 +163,15 @@ static inline bool omx_pull_window_done(const struct omx_pull_window *window)
 /*
  * An earlier block whose missing frames cannot merely be late: half of `block`,
  * requested later, has arrived, and the earlier block was requested at least
- * `patience` (us) ago, or twice that if this was not its first request.
+ * `patience` (us) ago, or twice that if this was not its first request.  A block that
+ * waits for pages is no gap for OMX_PULL_HOLD_US.
  */
 bool omx_pull_window_gap(struct omx_pull_window *window, u64 block, u32 now,
 			 u32 patience, struct omx_pull_request *request);
 /*
  * Nothing has arrived for `patience` (us): the first incomplete block whose latest
- * request is at least that old, or twice that if it was not the first request.
+ * request is at least that old, or twice that if it was not the first request.  One that
+ * waits for pages is late after OMX_PULL_HOLD_US instead.
  */
 bool omx_pull_window_late(struct omx_pull_window *window, u32 now, u32 patience,
 			  struct omx_pull_request *request);

@@ -171,6 +171,8 @@ static void due__is_when_the_first_block_is_late(void **state)
 			omx_pull_window_hold(&window, i, start + 100);
 		assert_int_equal(omx_pull_window_due(&window, start + 100, 10000),
 				 OMX_PULL_HOLD_US);
+		assert_false(omx_pull_window_late(&window, start + 100 + OMX_PULL_HOLD_US - 1,
+						  10000, &request));
 		/* Its first frame ends that. */
 		assert_true(omx_pull_window_is_held(&window, 2));
 		arrive(&window, 2 * 32 + 5);
