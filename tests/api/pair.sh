@@ -14,6 +14,16 @@ by_form() {
 	fi
 }
 
+# by_link CLEAN LOSSY: what a case uses on links that lose no frames, and on those that do.
+# The congestion control takes each loss for congestion, so that these carry much less.
+by_link() {
+	if node 1 tc qdisc show dev eth0 | grep -q "netem.* loss"; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
 # pair PROGRAM [OPTION...]: its server on node 1, its client on node 2. Both
 # must succeed; when one fails, the other is not waited for.
 pair() {
