@@ -15,6 +15,9 @@ ABI = "contract/omx_abi.h"
 WIRE = "contract/omx_wire.h"
 VERSION = "contract/omx_version.h"
 LIBRARY_MAP = "libomx/libomx.map"
+OVERVIEW_PAGE = "docs/man/omx.7"
+DEVICE_PAGE = "docs/man/omx.4"
+ENVIRONMENT_PAGE = "docs/man/omx-environment.7"
 
 DOCUMENTS = r"(docs/([^/]*/)*[^/]*|[^/]*)\.md"
 PRODUCT = r"(driver|libomx|contract)/.*\.[ch]"
@@ -301,6 +304,92 @@ def manual_pages(tree):
             yield f"docs/Makefile.am: add {path[len('docs/'):]}"
 
 
+def list_of_pages(tree):
+    """omx(7) leads to every other page."""
+    listed = set(re.findall(r"(?m)^\.It Xr (\S+) (\d)", tree.optional(OVERVIEW_PAGE)))
+    for path in tree.matching(r"docs/man/.*\.[0-9]"):
+        name, number = path[len("docs/man/"):].rsplit(".", 1)
+        if path != OVERVIEW_PAGE and (name, number) not in listed:
+            yield f"{OVERVIEW_PAGE}: list {name}({number}): .It Xr {name} {number}"
+
+
+def page_section(text, title):
+    """The text of a section of a manual page."""
+    match = re.search(r"(?ms)^\.Sh %s\n(.*?)(?=^\.Sh |\Z)" % re.escape(title), text)
+    return match.group(1) if match else ""
+
+
+def exit_statuses(tree):
+    """The page of a command says what its exit statuses mean."""
+    for path in tree.matching(r"docs/man/.*\.1"):
+        if not page_section(tree.text(path), "EXIT STATUS").strip():
+            yield f"{path}: describe the exit statuses in a section EXIT STATUS"
+
+
+PARAMETER = re.compile(r"\bmodule_param(?:_\w+)?\(\s*(\w+)\s*,[^;]*?(\w+)\s*\);")
+
+
+def module_parameters_in_code(tree):
+    """Names, and whether the parameter can be changed after the module has been loaded."""
+    for path in tree.matching(r"driver/.*\.[ch]"):
+        for name, mode in PARAMETER.findall(c_text.HIDDEN.sub(" ", tree.text(path))):
+            yield name, bool(int(mode, 8) & 0o222)
+
+
+def module_parameters(tree):
+    """omx(4) describes each of them: its default, and when it can be set."""
+    entries = re.split(r"(?m)^\.It Va ", tree.optional(DEVICE_PAGE))[1:]
+    described = {entry.split("\n", 1)[0]: entry.lower() for entry in entries}
+    in_code = dict(module_parameters_in_code(tree))
+    if not in_code:
+        yield "driver: the module's parameters are not where this check looks for them"
+    for name, writable in sorted(in_code.items()):
+        when = "can be changed at any time" if writable else "set at load only"
+        if name not in described:
+            yield f"{DEVICE_PAGE}: describe the parameter {name}: .It Va {name}"
+        elif when not in described[name]:
+            yield f'{DEVICE_PAGE}: {name}: say "{when}", as the mode of its file is'
+        elif "default" not in described[name]:
+            yield f"{DEVICE_PAGE}: {name}: say what the default is"
+    for name in sorted(set(described) - set(in_code)):
+        yield f"{DEVICE_PAGE}: remove {name}: the module has no such parameter"
+
+
+# Open MPI reads the variables of parameters that a component registers.
+GLUE_PARAMETER = re.compile(r'omx_glue_parameter\(&(\w+)_glue,\s*"(\w+)"')
+
+
+def variables_in_file(text):
+    """The environment variables that a file reads: by name, by a constant, or from a table."""
+    constants = dict(re.findall(r'(?m)^#define\s+(\w+)\s+"(\w+)"', text))
+    for asked in re.findall(r"getenv\(([^)]*)\)", text):
+        if asked.startswith('"'):
+            yield asked.strip('"')
+        elif asked in constants:
+            yield constants[asked]
+        else:
+            yield from re.findall(r'\{ "([A-Z]\w+)", ', text)
+    for component, name in GLUE_PARAMETER.findall(text):
+        yield f"OMPI_MCA_{component}_{name}"
+
+
+def environment(tree):
+    """omx-environment(7) describes each variable that is read, its default, and no other."""
+    described = {}
+    for entry in re.split(r"(?m)^\.It Ev ", tree.optional(ENVIRONMENT_PAGE))[1:]:
+        names, text = entry.split("\n", 1)
+        described.update({name: text for name in re.split(r"[ ,]+", names)})
+    read = {name: path for path in tree.matching(r"(libomx|tools|mpi-glue)/.*\.[ch]")
+            for name in variables_in_file(tree.text(path))}
+    for name, path in sorted(read.items()):
+        if name not in described:
+            yield f"{ENVIRONMENT_PAGE}: describe {name}, which {path} reads: .It Ev {name}"
+        elif not re.search(r"default|Not for users", described[name]):
+            yield f"{ENVIRONMENT_PAGE}: {name}: say what the default is"
+    for name in sorted(set(described) - set(read)):
+        yield f"{ENVIRONMENT_PAGE}: remove {name}: nothing reads it"
+
+
 # ---- references ----
 
 LABEL = re.compile(r"\[([A-Z][a-z]+\d\d)\]")
@@ -323,4 +412,5 @@ def references(tree):
 
 
 CHECKS = (file_list, reading_paths, path_functions, names_in_files, known_calls, known_paths,
-          counters, trace_events, news, manual_pages, references)
+          counters, trace_events, news, manual_pages, list_of_pages, exit_statuses,
+          module_parameters, environment, references)
