@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
-#include <err.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -9,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "address.h"
+#include "complain.h"
 #include "text.h"
 
 static void set_ip(const struct sockaddr *from, struct omx_ioc_udp_peer *peer)
@@ -64,14 +64,15 @@ int address_parse(const char *text, struct omx_ioc_udp_peer *peer)
 	if (address_parse_number(text, peer) == 0)
 		return 0;
 	if (parse_mac(text, &mac) == 0) {
-		warnx("'%s' is no MAC address of a board (such as 02:00:00:00:00:01)", text);
+		complain(NULL, "'%s' is no MAC address of a board (such as 02:00:00:00:00:01)",
+			 text);
 		return -1;
 	}
 	error = look_up(text, AI_ADDRCONFIG, peer);
 	if (!error)
 		return 0;
-	warnx("'%s' is no MAC address (such as 02:00:00:00:00:01), no IP address and no host: %s",
-	      text, gai_strerror(error));
+	complain(NULL, "'%s' is no MAC address (such as 02:00:00:00:00:01), no IP address and "
+		 "no host: %s", text, gai_strerror(error));
 	return -1;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,24 +9,26 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "config.h"
 #include "device.h"
 
 #define DEVICE_PATH "/dev/omx"
 
+/* NULL: there is nothing to advise. */
 static const char *open_hint(int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return ": is the module loaded? try: modprobe omx";
+		return "is the module loaded? try: modprobe omx";
 	case EACCES:
 	case EPERM:
-		return ": ask the administrator for access to it "
+		return "ask the administrator for access to it "
 		       "(ls -l " DEVICE_PATH ")";
 	default:
-		return "";
+		return NULL;
 	}
 }
 
@@ -36,11 +37,11 @@ static const char *question_hint(int error)
 	switch (error) {
 	case EPERM:
 	case EACCES:
-		return ": only the administrator may (CAP_NET_ADMIN)";
+		return "only the administrator may (CAP_NET_ADMIN)";
 	case ENOTTY:
-		return ": module and tools are of different versions";
+		return "module and tools are of different versions";
 	default:
-		return "";
+		return NULL;
 	}
 }
 
@@ -53,7 +54,7 @@ int device_fail(const char *what, ...)
 	va_start(arguments, what);
 	vsnprintf(text, sizeof(text), what, arguments);
 	va_end(arguments);
-	warnx("cannot %s: %s%s", text, strerror(error), question_hint(error));
+	complain(question_hint(error), "cannot %s: %s", text, strerror(error));
 	return -1;
 }
 
@@ -61,8 +62,7 @@ int device_open(struct device *device)
 {
 	device->fd = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (device->fd < 0) {
-		warnx("cannot open " DEVICE_PATH ": %s%s", strerror(errno),
-		      open_hint(errno));
+		complain_errno(open_hint(errno), "cannot open " DEVICE_PATH);
 		return -1;
 	}
 	if (ioctl(device->fd, OMX_IOC_INFO, &device->info) < 0) {
@@ -70,10 +70,10 @@ int device_open(struct device *device)
 		goto close;
 	}
 	if (!omx_abi_common(&device->info)) {
-		warnx("the driver (omx %.*s) speaks ABI %u, this tool %u to %u: "
-		      "load a module that goes with omx " PACKAGE_VERSION,
-		      (int)sizeof(device->info.version), device->info.version,
-		      device->info.abi_version, OMX_ABI_OLDEST, OMX_ABI_VERSION);
+		complain("load a module that goes with omx " PACKAGE_VERSION,
+			 "the driver (omx %.*s) speaks ABI %u, this tool %u to %u",
+			 (int)sizeof(device->info.version), device->info.version,
+			 device->info.abi_version, OMX_ABI_OLDEST, OMX_ABI_VERSION);
 		goto close;
 	}
 	return 0;
@@ -119,10 +119,10 @@ static int board_get(const struct device *device, uint32_t index,
 static int no_boards(uint32_t only)
 {
 	if (only != OMX_ANY)
-		warnx("no board %u here: omx_info lists those there are", only);
+		complain("omx_info lists those there are", "no board %u here", only);
 	else
-		warnx("no board: attach an interface, for instance: "
-		      "echo +eth0 > /sys/module/omx/parameters/ifnames");
+		complain("attach an interface, for instance: "
+			 "echo +eth0 > /sys/module/omx/parameters/ifnames", "no board");
 	return -1;
 }
 

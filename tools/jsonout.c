@@ -2,6 +2,7 @@
 #include <err.h>
 
 #include "address.h"
+#include "complain.h"
 #include "jsonout.h"
 #include "omx_abi.h"
 #include "text.h"
@@ -122,8 +123,10 @@ int json_finish(struct json_object *object, FILE *out)
 					      JSON_C_TO_STRING_SPACED |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);
 	failed = fprintf(out, "%s\n", text) < 0 || fflush(out);
-	if (failed)
-		warn("cannot write the JSON text");
+	if (failed) {
+		complain_errno(NULL, "cannot write the JSON text");
+		complain_in_json(NULL);
+	}
 	json_object_put(object);
 	return failed ? -1 : 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* omx_hostname(1) prints or sets the name under which peers know a board. */
-#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "complain.h"
 #include "text.h"
 #include "tool.h"
 
@@ -25,7 +25,7 @@ static int rename_board(const struct device *device, uint32_t board,
 		return 0;
 	if (errno != EINVAL)
 		return device_fail("name board %" PRIu32 " '%s'", board, name);
-	warnx("'%s' is no name: it must be printable and without blanks", name);
+	complain(NULL, "'%s' is no name: it must be printable and without blanks", name);
 	return -1;
 }
 
@@ -70,8 +70,8 @@ static error_t hostname_parse(int key, char *argument, struct argp_state *state)
 	if (key != 'n')
 		return ARGP_ERR_UNKNOWN;
 	if (!name_is_valid(argument))
-		argp_error(state, "'%s': a name has 1 to %u printable characters, "
-			   "no blanks and no slashes", argument, OMX_NAME_LEN - 1);
+		option_error(state, "'%s': a name has 1 to %u printable characters, "
+			     "no blanks and no slashes", argument, OMX_NAME_LEN - 1);
 	new_name = argument;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <sysexits.h>
 
 #include "address.h"
+#include "complain.h"
 #include "jsonout.h"
 #include "peers_file.h"
 #include "table.h"
@@ -38,8 +39,8 @@ static const char *peers_file(void)
 static int fill_name(struct omx_ioc_peer *peer, const char *name)
 {
 	if (!name_is_valid(name)) {
-		warnx("'%s' is no name: it has 1 to %zu printable characters, no "
-		      "blanks and no slashes", name, sizeof(peer->name) - 1);
+		complain(NULL, "'%s' is no name: it has 1 to %zu printable characters, no "
+			 "blanks and no slashes", name, sizeof(peer->name) - 1);
 		return EX_USAGE;
 	}
 	strcpy(peer->name, name);
@@ -57,7 +58,8 @@ static int fill_mac(struct omx_ioc_peer *peer, const char *mac)
 	uint64_t value;
 
 	if (parse_mac(mac, &value) < 0 || !mac_is_valid(value)) {
-		warnx("'%s' is no MAC address of a board (such as 02:00:00:00:00:01)", mac);
+		complain(NULL, "'%s' is no MAC address of a board (such as 02:00:00:00:00:01)",
+			 mac);
 		return EX_USAGE;
 	}
 	peer->mac = value;
@@ -193,8 +195,8 @@ static int not_found(const char *word)
 {
 	if (errno != ENOENT && errno != ENODEV)
 		return device_fail("find peer %s", word);
-	warnx("no peer %s: omx_peers lists those there are, omx_peers add "
-	      "makes one known", word);
+	complain("omx_peers lists those there are, omx_peers add makes one known",
+		 "no peer %s", word);
 	return -1;
 }
 
@@ -210,16 +212,16 @@ static int add_udp_peer(const struct device *device, const struct omx_ioc_udp_pe
 		warnx("%s is an address of this host: not added", address);
 		return 0;
 	case EADDRINUSE:
-		warnx("cannot add %s: another program uses the UDP port; load the module with "
-		      "another one on all hosts (udp_port=)", address);
+		complain("load the module with another one on all hosts (udp_port=)",
+			 "cannot add %s: another program uses the UDP port", address);
 		return -1;
 	case EOPNOTSUPP:
-		warnx("cannot add %s: the module was built for a kernel without UDP tunnels",
-		      address);
+		complain(NULL, "cannot add %s: the module was built for a kernel without UDP "
+			 "tunnels", address);
 		return -1;
 	case EINVAL:
-		warnx("cannot add %s: it is not the address of one host, or the interface of a "
-		      "link-local address is missing (%%eth0)", address);
+		complain(NULL, "cannot add %s: it is not the address of one host, or the interface "
+			 "of a link-local address is missing (%%eth0)", address);
 		return -1;
 	}
 	return device_fail("add peer %s to board %" PRIu32, address, peer->peer.board);
@@ -234,9 +236,9 @@ static int add_peer(const struct device *device, const struct omx_ioc_peer *peer
 	if (errno != EINVAL)
 		return device_fail("add peer %s to board %" PRIu32,
 				   format_mac(peer->mac, mac), peer->board);
-	warnx("cannot add peer %s '%s': it takes the address of one other board "
-	      "and a printable name without blanks", format_mac(peer->mac, mac),
-	      peer->name);
+	complain(NULL, "cannot add peer %s '%s': it takes the address of one other board "
+		 "and a printable name without blanks", format_mac(peer->mac, mac),
+		 peer->name);
 	return -1;
 }
 
@@ -391,17 +393,17 @@ static void check_words(struct argp_state *state)
 	unsigned int words = line.words ? line.words - 1 : 0;
 
 	if (!command) {
-		argp_error(state, "unknown command '%s'", line.word[0]);
+		option_error(state, "unknown command '%s'", line.word[0]);
 		return;
 	}
 	words += line.all;
 	if (line.all && command->run != command_remove)
-		argp_error(state, "--all goes with remove only");
+		option_error(state, "--all goes with remove only");
 	if (words < command->min || words > command->max)
-		argp_error(state, command->min == command->max ?
-			   "'%s' takes %u argument(s)" :
-			   "'%s' takes %u to %u arguments", command->name,
-			   command->min, command->max);
+		option_error(state, command->min == command->max ?
+			     "'%s' takes %u argument(s)" :
+			     "'%s' takes %u to %u arguments", command->name,
+			     command->min, command->max);
 }
 
 static error_t peers_parse(int key, char *argument, struct argp_state *state)
@@ -412,7 +414,7 @@ static error_t peers_parse(int key, char *argument, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (line.words == 3)
-			argp_error(state, "too many arguments");
+			option_error(state, "too many arguments");
 		line.word[line.words++] = argument;
 		break;
 	case ARGP_KEY_END:

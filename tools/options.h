@@ -11,6 +11,10 @@
 /* -h, --help, -V, --version */
 extern const struct argp_child common_options[];
 
+/* As argp_error(): ends the program.  Programs that want JSON are told the same. */
+void option_error(struct argp_state *state, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /*
  * Parse the value of an option, or end the program with a usage error that
  * names it.
@@ -19,7 +23,10 @@ uint32_t option_u32(struct argp_state *state, const char *what, const char *text
 uint32_t option_board(struct argp_state *state, const char *text);
 uint64_t option_size(struct argp_state *state, const char *what, const char *text);
 
-/* Ends the program on bad usage. */
+/*
+ * Ends the program on bad usage.  With --json, errors from then on are objects on standard
+ * output, unless --json has an argument that is not "-".
+ */
 void options_parse(const struct argp *argp, int argc, char **argv, void *options);
 
 #endif

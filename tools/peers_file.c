@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "address.h"
+#include "complain.h"
 #include "peers_file.h"
 #include "text.h"
 
@@ -50,7 +50,8 @@ static int read_lines(FILE *file, const char *path, struct peer_list *list)
 		number++;
 		ret = parse_line(line, &peer);
 		if (ret < 0)
-			warnx("%s:%u: expected 'MAC NAME' or 'IP-ADDRESS [NAME]'", path, number);
+			complain(NULL, "%s:%u: expected 'MAC NAME' or 'IP-ADDRESS [NAME]'",
+				 path, number);
 		else if (ret > 0)
 			ret = peer_list_append(list, &peer);
 	}
@@ -64,12 +65,12 @@ int peers_file_read(const char *path, struct peer_list *list)
 	int ret;
 
 	if (!file) {
-		warn("cannot read %s", path);
+		complain_errno(NULL, "cannot read %s", path);
 		return -1;
 	}
 	ret = read_lines(file, path, list);
 	if (!ret && ferror(file)) {
-		warn("cannot read %s", path);
+		complain_errno(NULL, "cannot read %s", path);
 		ret = -1;
 	}
 	fclose(file);

@@ -4,7 +4,7 @@
  * validate its arguments, opens the device and runs the tool.
  *
  * The exit status is 0 on success, EX_USAGE for bad usage and EXIT_FAILURE
- * for everything else; whichever function fails prints the reason.
+ * for everything else; whichever function fails prints the reason (complain.h).
  */
 #include <stdlib.h>
 

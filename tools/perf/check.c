@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../complain.h"
 #include "check.h"
 #include "pattern.h"
 #include "protocol.h"
@@ -100,7 +100,7 @@ void check_print(const struct check *check, const char *where)
 		return;
 	snprintf(text, sizeof(text), describe_fault(fault->kind), fault->expected,
 		 fault->found, fault->offset);
-	warnx("%s: message %" PRIu64 " of %" PRIu64 " bytes: %s (%" PRIu64
-	      " faults in all)", where, fault->number, fault->length, text,
-	      check->faults);
+	complain(NULL, "%s: message %" PRIu64 " of %" PRIu64 " bytes: %s (%" PRIu64
+		 " faults in all)", where, fault->number, fault->length, text,
+		 check->faults);
 }

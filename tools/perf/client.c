@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "perf.h"
 #include "protocol.h"
@@ -36,13 +36,13 @@ static int say_hello(struct session *session)
 	if (control_send(session->link, match_make(0, KIND_HELLO, 0), &control) < 0 ||
 	    control_receive(session->link, match_make(session->tag, KIND_CONTROL, 0),
 			    &control, NULL) < 0) {
-		warnx("no welcome: does the server have another client?");
+		complain(NULL, "no welcome: does the server have another client?");
 		return -1;
 	}
 	if (control.type == CONTROL_WELCOME)
 		return 0;
-	warnx("the server speaks version %" PRIu64 " of omx_perf's protocol, we %u",
-	      control.version, PROTOCOL_VERSION);
+	complain(NULL, "the server speaks version %" PRIu64 " of omx_perf's protocol, we %u",
+		 control.version, PROTOCOL_VERSION);
 	return -1;
 }
 
@@ -128,8 +128,8 @@ static int measure_length(struct session *session, const struct settings *settin
 
 	times = calloc(result.iterations, sizeof(*times));
 	if (!times) {
-		warnx("no memory for the times of %" PRIu64 " iterations",
-		      result.iterations);
+		complain(NULL, "no memory for the times of %" PRIu64 " iterations",
+			 result.iterations);
 		return -1;
 	}
 	ret = client_measure(session, settings, times, &result);
@@ -196,5 +196,5 @@ int client_run(struct link *link, const struct settings *settings)
 			ret = -1;
 	}
 	session_free(&session);
-	return report_finish(&report) < 0 ? -1 : ret;
+	return report_finish(&report, ret < 0) < 0 ? -1 : ret;
 }

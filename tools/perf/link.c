@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "../complain.h"
 #include "../text.h"
 #include "link.h"
 #include "settings.h"
@@ -20,25 +20,25 @@ static const char *link_hint(omx_return_t ret)
 	switch (ret) {
 	case OMX_NO_DEVICE_FILE:
 	case OMX_NO_DRIVER:
-		return ": is the module loaded? try: modprobe omx";
+		return "is the module loaded? try: modprobe omx";
 	case OMX_ACCESS_DENIED:
-		return ": ask the administrator for access to it (ls -l /dev/omx)";
+		return "ask the administrator for access to it (ls -l /dev/omx)";
 	case OMX_BOARD_NOT_FOUND:
-		return ": omx_info lists the boards there are";
+		return "omx_info lists the boards there are";
 	case OMX_BUSY:
-		return ": omx_endpoints tells who has it, --endpoint takes another";
+		return "omx_endpoints tells who has it, --endpoint takes another";
 	case OMX_NO_SYSTEM_RESOURCES:
-		return ": is a limit reached? omx_endpoints tells who has endpoints; "
+		return "is a limit reached? omx_endpoints tells who has endpoints; "
 		       "user_endpoints and user_memory_mb in /sys/module/omx/parameters "
 		       "are the limits of one user";
 	default:
-		return "";
+		return NULL;
 	}
 }
 
 int link_fail(const char *what, omx_return_t ret)
 {
-	warnx("cannot %s: %s%s", what, omx_strerror(ret), link_hint(ret));
+	complain(link_hint(ret), "cannot %s: %s", what, omx_strerror(ret));
 	return -1;
 }
 
@@ -140,16 +140,16 @@ static bool may_appear(omx_return_t ret)
 static int connect_failed(const char *host, uint32_t endpoint, omx_return_t ret)
 {
 	if (ret == OMX_PEER_NOT_FOUND)
-		warnx("no peer is called '%s': omx_peers lists those known here", host);
+		complain("omx_peers lists those known here", "no peer is called '%s'", host);
 	else if (ret == OMX_REMOTE_ENDPOINT_BAD_ID || ret == OMX_REMOTE_ENDPOINT_CLOSED)
-		warnx("endpoint %" PRIu32 " of %s is not open: "
-		      "start omx_perf there first", endpoint, host);
+		complain("start omx_perf there first", "endpoint %" PRIu32 " of %s is not open",
+			 endpoint, host);
 	else if (ret == OMX_TIMEOUT || ret == OMX_REMOTE_ENDPOINT_UNREACHABLE)
-		warnx("cannot connect to endpoint %" PRIu32 " of %s: no answer; omx_peers "
-		      "and omx_info say whether it is there", endpoint, host);
+		complain("omx_peers and omx_info say whether it is there",
+			 "cannot connect to endpoint %" PRIu32 " of %s: no answer", endpoint, host);
 	else
-		warnx("cannot connect to endpoint %" PRIu32 " of %s: %s", endpoint,
-		      host, omx_strerror(ret));
+		complain(NULL, "cannot connect to endpoint %" PRIu32 " of %s: %s", endpoint,
+			 host, omx_strerror(ret));
 	return -1;
 }
 
@@ -241,7 +241,7 @@ static int link_stay(struct link *link)
 {
 	if (watchdog_expired(&link->watchdog)) {
 		link->broken = true;
-		warnx("the other side has been silent for too long");
+		complain(NULL, "the other side has been silent for too long");
 		return -1;
 	}
 	if (link->yield)
@@ -255,8 +255,8 @@ static int link_finish(struct link *link, const omx_status_t *status)
 	if (status->code == OMX_SUCCESS)
 		return 0;
 	link->broken = true;
-	warnx("a message of %" PRIu64 " bytes failed: %s", status->msg_length,
-	      omx_strerror(status->code));
+	complain(NULL, "a message of %" PRIu64 " bytes failed: %s", status->msg_length,
+		 omx_strerror(status->code));
 	return -1;
 }
 

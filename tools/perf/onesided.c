@@ -10,10 +10,10 @@
  * always checked: each swap finds what the one before it has left.
  */
 #include <endian.h>
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "protocol.h"
 #include "session.h"
@@ -307,7 +307,7 @@ static int play_client(struct session *session, struct round *round)
 
 	run.slots = calloc(round->window, sizeof(*run.slots));
 	if (!run.slots) {
-		warnx("no memory for a window of that size");
+		complain(NULL, "no memory for a window of that size");
 		return -1;
 	}
 	for (i = 0; i < round->window; i++) {

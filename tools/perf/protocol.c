@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <assert.h>
 #include <endian.h>
-#include <err.h>
 #include <string.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "protocol.h"
 
@@ -40,7 +40,7 @@ int control_receive(struct link *link, uint64_t match_info, struct control *cont
 	    link_wait(link, &request, &status) < 0)
 		return -1;
 	if (status.xfer_length != sizeof(words)) {
-		warnx("the other side is no omx_perf of this version");
+		complain(NULL, "the other side is no omx_perf of this version");
 		return -1;
 	}
 	for (i = 0; i < WORDS; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
 
+#include "../complain.h"
 #include "../jsonout.h"
 #include "link.h"
 #include "report.h"
@@ -98,7 +99,11 @@ void report_add(struct report *report, const struct result *result)
 		add_json(report, result);
 }
 
-int report_finish(struct report *report)
+int report_finish(struct report *report, bool failed)
 {
-	return report->json ? json_finish(report->json, report->settings->json_file) : 0;
+	if (!report->json)
+		return 0;
+	if (failed)
+		complain_within(report->json);
+	return json_finish(report->json, report->settings->json_file);
 }

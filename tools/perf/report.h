@@ -32,7 +32,7 @@ struct report {
 void report_start(struct report *report, const struct settings *settings,
 		  const struct link *link);
 void report_add(struct report *report, const struct result *result);
-/* Writes the JSON and frees; 0 or -1. */
-int report_finish(struct report *report);
+/* Writes the JSON, with the error if it `failed`, and frees; 0 or -1. */
+int report_finish(struct report *report, bool failed);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "perf.h"
 #include "protocol.h"
@@ -46,8 +47,8 @@ static int answer_hello(struct link *link, const struct control *hello)
 		return -1;
 	if (known)
 		return 0;
-	warnx("a client speaks version %" PRIu64 " of omx_perf's protocol, we %u",
-	      hello->version, PROTOCOL_VERSION);
+	complain(NULL, "a client speaks version %" PRIu64 " of omx_perf's protocol, we %u",
+		 hello->version, PROTOCOL_VERSION);
 	return -1;
 }
 
@@ -61,7 +62,7 @@ static int server_play_round(struct session *session, const struct control *cont
 
 	if (control->type != CONTROL_ROUND || !round.window || round.count > COUNT_MAX ||
 	    (session->access && round.window > COUNT_MAX)) {
-		warnx("the client said something that makes no sense here");
+		complain(NULL, "the client said something that makes no sense here");
 		return -1;
 	}
 	return round_run(session, &round);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "pattern.h"
 #include "protocol.h"
@@ -20,8 +20,8 @@ static char *session_allocate(const struct session *session, size_t size)
 	else if (posix_memalign((void **)&buffer, ALIGNMENT, size))
 		buffer = NULL;
 	if (!buffer) {
-		warnx("no memory for buffers of %zu bytes: take smaller messages or "
-		      "a smaller --window", size);
+		complain("take smaller messages or a smaller --window",
+			 "no memory for buffers of %zu bytes", size);
 		return NULL;
 	}
 	memset(buffer, 0, size);	/* present before anything is measured */
@@ -52,7 +52,7 @@ static int reserve_buffers(struct session *session, const struct round *round)
 
 	if (__builtin_add_overflow(round->length, GUARD_LENGTH, &size) ||
 	    __builtin_mul_overflow(size, count_buffers(session, round), &size)) {
-		warnx("messages of that length do not fit into memory");
+		complain(NULL, "messages of that length do not fit into memory");
 		return -1;
 	}
 	if (size <= session->buffer_size)
@@ -112,7 +112,8 @@ static int expect_control(struct session *session, enum control_type type,
 		return -1;
 	if (control->type == type)
 		return 0;
-	warnx("the other side said %u where %u was due", (unsigned int)control->type, type);
+	complain(NULL, "the other side said %u where %u was due",
+		 (unsigned int)control->type, type);
 	return -1;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
+#include "../complain.h"
 #include "../options.h"
 #include "omx_abi.h"
 #include "open-mx.h"
@@ -96,7 +96,7 @@ static void parse_sizes(struct argp_state *state, struct settings *settings, cha
 		settings->sizes[settings->size_count++] = option_size(state, "--sizes", word);
 	}
 	if (!settings->size_count)
-		argp_error(state, "--sizes needs a length");
+		option_error(state, "--sizes needs a length");
 }
 
 static uint64_t parse_count(struct argp_state *state, const char *what, const char *text,
@@ -105,8 +105,8 @@ static uint64_t parse_count(struct argp_state *state, const char *what, const ch
 	uint64_t value = option_size(state, what, text);
 
 	if (value < min || value > max)
-		argp_error(state, "%s must be from %llu to %llu", what,
-			   (unsigned long long)min, (unsigned long long)max);
+		option_error(state, "%s must be from %llu to %llu", what,
+			     (unsigned long long)min, (unsigned long long)max);
 	return value;
 }
 
@@ -115,8 +115,8 @@ static uint32_t parse_endpoint(struct argp_state *state, const char *what, const
 	uint32_t value = option_u32(state, what, text);
 
 	if (value >= OMX_ENDPOINT_MAX && value != OMX_ANY_ENDPOINT)
-		argp_error(state, "%s must be from 0 to %u, not '%s'", what,
-			   OMX_ENDPOINT_MAX - 1, text);
+		option_error(state, "%s must be from 0 to %u, not '%s'", what,
+			     OMX_ENDPOINT_MAX - 1, text);
 	return value;
 }
 
@@ -194,7 +194,7 @@ static error_t parse_lengths(int key, char *argument, struct argp_state *state)
 static void set_mode(struct argp_state *state, struct settings *settings, enum perf_mode mode)
 {
 	if (settings->mode && settings->mode != mode)
-		argp_error(state, "--unidirectional and --bidirectional exclude each other");
+		option_error(state, "--unidirectional and --bidirectional exclude each other");
 	settings->mode = mode;
 }
 
@@ -202,7 +202,7 @@ static void set_access(struct argp_state *state, struct settings *settings,
 		       enum perf_access access)
 {
 	if (settings->access && settings->access != access)
-		argp_error(state, "--put, --get and --cas exclude each other");
+		option_error(state, "--put, --get and --cas exclude each other");
 	settings->access = access;
 }
 
@@ -275,8 +275,17 @@ static void open_json(struct settings *settings)
 		settings->json_file = stdout;
 	else
 		settings->json_file = fopen(settings->json, "we");
-	if (!settings->json_file)
-		err(EXIT_FAILURE, "cannot write %s", settings->json);
+	if (!settings->json_file) {
+		complain_errno(NULL, "cannot write %s", settings->json);
+		exit(EXIT_FAILURE);
+	}
+	complain_in_json(settings->json_file);
+}
+
+static void refuse_options(const char *advice, const char *error)
+{
+	complain(advice, "%s", error);
+	exit(EX_USAGE);
 }
 
 static void check_access(const struct settings *settings)
@@ -284,10 +293,12 @@ static void check_access(const struct settings *settings)
 	if (!settings->access)
 		return;
 	if (settings->mode == PERF_BIDIRECTIONAL || settings->synchronous)
-		errx(EX_USAGE, "--bidirectional and --synchronous are of messages");
+		refuse_options(NULL, "--bidirectional and --synchronous are of messages");
 	if (settings->access == ACCESS_CAS &&
-	    (settings->sizes || settings->start || settings->end != END_DEFAULT))
-		errx(EX_USAGE, "--cas has one length, %u bytes", CAS_LENGTH);
+	    (settings->sizes || settings->start || settings->end != END_DEFAULT)) {
+		complain(NULL, "--cas has one length, %u bytes", CAS_LENGTH);
+		exit(EX_USAGE);
+	}
 }
 
 /* A word has one length. */
@@ -313,7 +324,7 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 	options_parse(&argp, argc, argv, settings);
 	if (!settings->host && (settings->verify || settings->mode || settings->access ||
 				settings->sizes || settings->json))
-		errx(EX_USAGE, "what to measure is the client's to say: add -d HOST");
+		refuse_options("add -d HOST", "what to measure is the client's to say");
 	check_access(settings);
 	choose_lengths(settings);
 	if (settings->endpoint == OMX_ANY_ENDPOINT && !settings->host)
@@ -325,6 +336,4 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 void settings_free(struct settings *settings)
 {
 	free(settings->sizes);
-	if (settings->json_file && settings->json_file != stdout)
-		fclose(settings->json_file);
 }

@@ -58,7 +58,7 @@ struct settings {
 	uint64_t window;
 	uint32_t pause_ms;
 	const char *json;	/* a path, or - */
-	FILE *json_file;	/* what it is; NULL: no JSON */
+	FILE *json_file;	/* what it is, until the program exits; NULL: no JSON */
 };
 
 /* Ends the program on bad usage. */

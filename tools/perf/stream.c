@@ -4,9 +4,9 @@
  * as soon as it is done.  Unidirectional is the case where the client has
  * nothing to receive and the server nothing to send.
  */
-#include <err.h>
 #include <stdlib.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "protocol.h"
 #include "session.h"
@@ -109,7 +109,7 @@ static int make_slots(struct stream *stream, struct direction *direction, bool s
 
 	direction->slots = calloc(stream->round->window, sizeof(*direction->slots));
 	if (!direction->slots) {
-		warnx("no memory for a window of that size");
+		complain(NULL, "no memory for a window of that size");
 		return -1;
 	}
 	for (i = 0; i < stream->round->window; i++) {

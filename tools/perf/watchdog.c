@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "config.h"
 
-#include <err.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
+#include "../complain.h"
 #include "watchdog.h"
 
 /* Returns false if the thread shall stop. */
@@ -58,7 +58,7 @@ int watchdog_start(struct watchdog *watchdog, omx_endpoint_t ep)
 	ret = pthread_create(&watchdog->thread, NULL, watchdog_run, watchdog);
 	if (!ret)
 		return 0;
-	warnx("cannot start a thread: %s", strerror(ret));
+	complain(NULL, "cannot start a thread: %s", strerror(ret));
 	return -1;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* omx_trace(1) shows how large messages spend their time. */
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
 #include "options.h"
 #include "trace.h"
 
@@ -35,7 +35,7 @@ static FILE *open_output(const char *path)
 	FILE *out = path && strcmp(path, "-") ? fopen(path, "we") : stdout;
 
 	if (!out)
-		warn("%s", path);
+		complain_errno(NULL, "%s", path);
 	return out;
 }
 
@@ -46,7 +46,7 @@ static int close_output(FILE *out, const char *path)
 	if (out != stdout)
 		failed |= fclose(out);
 	if (failed)
-		warn("cannot write %s", path ? path : "the report");
+		complain_errno(NULL, "cannot write %s", path ? path : "the report");
 	return failed ? -1 : 0;
 }
 
@@ -67,6 +67,8 @@ static int open_outputs(struct work *work, const struct options *options)
 			return -1;
 	}
 	work->report = open_output(options->output);
+	if (options->json && work->report)
+		complain_in_json(work->report);
 	return work->report ? 0 : -1;
 }
 
@@ -74,6 +76,7 @@ static int trace_report(const struct work *work, const struct options *options)
 {
 	int ret = 0;
 
+	complain_in_json(NULL);		/* one object is enough */
 	if (options->json)
 		ret = trace_print_json(&work->story, options->min_us, work->report);
 	else
@@ -131,7 +134,7 @@ static error_t trace_parse_option(int key, char *argument, struct argp_state *st
 		break;
 	case ARGP_KEY_END:
 		if (!options->command == !options->input)
-			argp_error(state, options->input ? "either --input or a command" :
+			option_error(state, options->input ? "either --input or a command" :
 				   "trace which command? (or --input FILE)");
 		break;
 	default:
@@ -171,7 +174,7 @@ int main(int argc, char **argv)
 	status = trace_collect(&work, &options);
 	if (status >= 0) {
 		trace_story_finish(&work.story);
-		if (trace_report(&work, &options) || trace_draw_svg(&work, &options))
+		if (trace_draw_svg(&work, &options) || trace_report(&work, &options))
 			status = -1;
 	}
 	trace_story_free(&work.story);

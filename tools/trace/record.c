@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "trace.h"
 
 #define BUFFER_KB "8192"	/* of each processor */
@@ -46,12 +47,13 @@ static const char *find_tracefs(void)
 			return places[i];
 	}
 	if (geteuid()) {
-		warnx("needs tracefs: run it as root");
+		complain("run it as root", "needs tracefs");
 		return NULL;
 	}
 	if (!mount("tracefs", places[0], "tracefs", 0, NULL))
 		return places[0];
-	warn("cannot mount tracefs on %s (this kernel may be built without it)", places[0]);
+	complain_errno(NULL, "cannot mount tracefs on %s (this kernel may be built without it)",
+		       places[0]);
 	return NULL;
 }
 
@@ -74,7 +76,7 @@ static void remove_instance(struct instance *instance)
 		close(instance->pipe);
 	write_file(instance, "events/omx/enable", "0");
 	if (rmdir(instance->path))
-		warn("cannot remove %s", instance->path);
+		complain_errno(NULL, "cannot remove %s", instance->path);
 }
 
 static int set_up(struct instance *instance)
@@ -82,19 +84,19 @@ static int set_up(struct instance *instance)
 	char path[192];
 
 	if (write_file(instance, "events/omx/enable", "1")) {
-		warnx("this kernel has no tracepoints of omx: "
-		      "load the module first (modprobe omx)");
+		complain("load the module first (modprobe omx)",
+			 "this kernel has no tracepoints of omx");
 		return -1;
 	}
 	if (write_file(instance, "trace_clock", "mono") ||
 	    write_file(instance, "buffer_size_kb", BUFFER_KB)) {
-		warn("cannot set up %s", instance->path);
+		complain_errno(NULL, "cannot set up %s", instance->path);
 		return -1;
 	}
 	snprintf(path, sizeof(path), "%s/trace_pipe", instance->path);
 	instance->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (instance->pipe < 0) {
-		warn("cannot open %s", path);
+		complain_errno(NULL, "cannot open %s", path);
 		return -1;
 	}
 	return 0;
@@ -111,8 +113,8 @@ static int make_instance(struct instance *instance)
 	instance->pipe = -1;
 	instance->used = 0;
 	if (mkdir(instance->path, 0700)) {
-		warn("cannot make %s%s", instance->path,
-		     geteuid() ? " (run it as root)" : "");
+		complain_errno(geteuid() ? "run it as root" : NULL, "cannot make %s",
+			       instance->path);
 		return -1;
 	}
 	if (!set_up(instance))
@@ -208,7 +210,7 @@ int trace_record(char **command, trace_take take, void *context)
 		return -1;
 	pid = record_start(command);
 	if (pid < 0)
-		warn("cannot start %s", command[0]);
+		complain_errno(NULL, "cannot start %s", command[0]);
 	else
 		status = record_follow(&instance, pid, take, context);
 	remove_instance(&instance);
@@ -223,7 +225,7 @@ int trace_read(const char *path, trace_take take, void *context)
 	ssize_t length;
 
 	if (!in) {
-		warn("%s", path);
+		complain_errno(NULL, "%s", path);
 		return -1;
 	}
 	while ((length = getline(&line, &size, in)) > 0) {

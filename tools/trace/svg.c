@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <err.h>
 #include <inttypes.h>
 
+#include "complain.h"
 #include "text.h"
 #include "trace.h"
 
@@ -143,7 +143,7 @@ int trace_draw(const struct trace_story *story, uint64_t min_us, FILE *out)
 			draw_message(story->message[i], &scale, row++, out);
 	fputs("</svg>\n", out);
 	if (fflush(out) || ferror(out)) {
-		warn("cannot write the drawing");
+		complain_errno(NULL, "cannot write the drawing");
 		return -1;
 	}
 	return 0;

@@ -6,7 +6,9 @@
 
 #include "address.h"
 #include "advice.h"
+#include "complain.h"
 #include "expect.h"
+#include "jsonout.h"
 #include "peers_file.h"
 #include "perf/pattern.h"
 #include "perf/settings.h"
@@ -331,8 +333,62 @@ static void statistics__of_few_and_many(void)
 	EXPECT(statistics.mean == 100.5);
 }
 
+/* ---- complain ---- */
+
+static void expect_member(struct json_object *object, const char *key, const char *text)
+{
+	struct json_object *member;
+
+	EXPECT(json_object_object_get_ex(object, key, &member));
+	if (text)
+		EXPECT(strcmp(json_object_get_string(member), text) == 0);
+	else
+		EXPECT(!member);
+}
+
+/* The first error is the cause, and has the advice. */
+static void complain_within__the_result_has_all_errors(void)
+{
+	struct json_object *result = json_new_object();
+
+	complain_forget();
+	complain_within(result);
+	EXPECT(json_object_object_length(result) == 0);
+	errno = ENOENT;
+	complain_errno(NULL, "cannot read %s", "it");
+	complain_within(result);
+	expect_member(result, "error", "cannot read it: No such file or directory");
+	expect_member(result, "advice", NULL);
+	complain("try again", "line %d", 7);
+	complain("give up", "no more");
+	complain_within(result);
+	expect_member(result, "error",
+		      "cannot read it: No such file or directory; line 7; no more");
+	expect_member(result, "advice", "try again");
+	json_object_put(result);
+	complain_forget();
+}
+
+static void complain_within__too_much_is_cut(void)
+{
+	struct json_object *result = json_new_object(), *error;
+	char text[600];
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	complain(text, "%s", text);
+	complain(NULL, "%s", text);
+	complain_within(result);
+	EXPECT(json_object_object_get_ex(result, "error", &error));
+	EXPECT(strlen(json_object_get_string(error)) == 1023);
+	json_object_put(result);
+	complain_forget();
+}
+
 int main(void)
 {
+	complain_within__the_result_has_all_errors();
+	complain_within__too_much_is_cut();
 	parse_u32__whole_numbers_only();
 	parse_size__suffixes_are_powers_of_1024();
 	parse_mac__six_groups();

@@ -168,6 +168,27 @@ static void json__has_a_row_per_length(void)
 	row = json_object_array_get_idx(results, 1);
 	EXPECT(json_object_get_uint64(json_object_object_get(row, "length")) == 65536);
 	EXPECT(json_object_get_double(json_object_object_get(row, "us")) > 0);
+	EXPECT(!json_object_object_get_ex(root, "error", NULL));
+	json_object_put(root);
+	unlink(path);
+}
+
+/* Beside what was measured before. */
+static void json__has_the_error(void)
+{
+	char path[] = "/tmp/omx-perf-XXXXXX", option[64];
+	struct json_object *root, *results, *error;
+
+	close(mkstemp(path));
+	snprintf(option, sizeof(option), "--json=%s", path);
+	fake_order(FAKE_FLIP_BIT, 777, 0);
+	EXPECT(PLAY("--verify", "-N3", "-W0", "--sizes=1,777,9", option).client < 0);
+	root = json_object_from_file(path);
+	EXPECT(json_object_object_get_ex(root, "results", &results));
+	EXPECT(json_object_array_length(results) == 1);
+	EXPECT(json_object_object_get_ex(root, "error", &error));
+	EXPECT(strstr(json_object_get_string(error), "of 777 bytes"));
+	EXPECT(json_object_object_get_ex(root, "advice", NULL));
 	json_object_put(root);
 	unlink(path);
 }
@@ -179,6 +200,7 @@ int main(void)
 	faults__are_found();
 	faults_of_accesses__are_found();
 	json__has_a_row_per_length();
+	json__has_the_error();
 	silence__ends_both_sides();
 	no_server__is_said();
 	return 0;
