@@ -113,3 +113,12 @@ void complain_within(struct json_object *result)
 	describe_complaint(result);
 	complain_in_json(NULL);
 }
+
+int complain_unless_written(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	complain_errno(NULL, "cannot write the output");
+	complain_in_json(NULL);		/* it would not be written either */
+	return -1;
+}

@@ -35,4 +35,7 @@ void complain_in_json(FILE *out);
  */
 void complain_within(struct json_object *result);
 
+/* Returns -1 after complaining unless all of standard output could be written. */
+int complain_unless_written(void);
+
 #endif

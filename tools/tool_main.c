@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "complain.h"
 #include "tool.h"
 
 static error_t parse_shared(int key, char *argument, struct argp_state *state)
@@ -79,5 +80,7 @@ int main(int argc, char **argv)
 		status = tool.check();
 	if (status)
 		return status;
-	return run_on_device(&options) ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (run_on_device(&options) || complain_unless_written())
+		return EXIT_FAILURE;
+	return EXIT_SUCCESS;
 }

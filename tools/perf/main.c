@@ -2,6 +2,7 @@
 /* omx_perf(1) measures latency and throughput between two nodes. */
 #include <stdlib.h>
 
+#include "../complain.h"
 #include "link.h"
 #include "perf.h"
 #include "settings.h"
@@ -40,5 +41,7 @@ int main(int argc, char **argv)
 		omx_finalize();
 	}
 	settings_free(&settings);
+	if (!ret)
+		ret = complain_unless_written();
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

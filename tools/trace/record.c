@@ -223,6 +223,7 @@ int trace_read(const char *path, trace_take take, void *context)
 	size_t size = 0;
 	char *line = NULL;
 	ssize_t length;
+	int failed;
 
 	if (!in) {
 		complain_errno(NULL, "%s", path);
@@ -233,8 +234,11 @@ int trace_read(const char *path, trace_take take, void *context)
 			line[length - 1] = 0;
 		take(context, line);
 	}
+	failed = ferror(in);
+	if (failed)
+		complain_errno(NULL, "cannot read %s", path);
 	free(line);
 	if (in != stdin)
 		fclose(in);
-	return 0;
+	return failed ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of the tools that ask nobody: each function names the case. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -385,10 +386,28 @@ static void complain_within__too_much_is_cut(void)
 	complain_forget();
 }
 
+static void complain_unless_written__a_full_disk(void)
+{
+	int saved = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
+
+	EXPECT(saved >= 0 && full >= 0);
+	printf("on disk\n");
+	EXPECT(complain_unless_written() == 0);
+	dup2(full, STDOUT_FILENO);
+	printf("nowhere\n");
+	EXPECT(complain_unless_written() < 0);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(full);
+	clearerr(stdout);
+	complain_forget();
+}
+
 int main(void)
 {
 	complain_within__the_result_has_all_errors();
 	complain_within__too_much_is_cut();
+	complain_unless_written__a_full_disk();
 	parse_u32__whole_numbers_only();
 	parse_size__suffixes_are_powers_of_1024();
 	parse_mac__six_groups();
