@@ -39,16 +39,17 @@ void complain_forget(void)
 	complaint.advice[0] = '\0';
 }
 
-static void complain_text(const char *advice, const char *error)
+static int complain_text(const char *advice, const char *error)
 {
 	complain_silently(advice, error);
 	if (advice)
 		warnx("%s: %s", error, advice);
 	else
 		warnx("%s", error);
+	return -1;
 }
 
-void complain(const char *advice, const char *format, ...)
+int complain(const char *advice, const char *format, ...)
 {
 	char error[sizeof(complaint.error)];
 	va_list arguments;
@@ -56,10 +57,10 @@ void complain(const char *advice, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(error, sizeof(error), format, arguments);
 	va_end(arguments);
-	complain_text(advice, error);
+	return complain_text(advice, error);
 }
 
-void complain_errno(const char *advice, const char *format, ...)
+int complain_errno(const char *advice, const char *format, ...)
 {
 	char error[sizeof(complaint.error)];
 	const char *reason = strerror(errno);
@@ -71,7 +72,7 @@ void complain_errno(const char *advice, const char *format, ...)
 	va_end(arguments);
 	used = strlen(error);
 	snprintf(error + used, sizeof(error) - used, ": %s", reason);
-	complain_text(advice, error);
+	return complain_text(advice, error);
 }
 
 /* ---- for programs ---- */
@@ -95,7 +96,7 @@ static void print_complaint(int status, void *unused)
 		return;
 	object = json_new_object();
 	describe_complaint(object);
-	json_finish(object, complaint.json);
+	json_line(object, complaint.json);		/* omx_counters --interval prints lines */
 }
 
 void complain_in_json(FILE *out)

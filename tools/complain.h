@@ -11,10 +11,13 @@
 
 struct json_object;
 
-/* `advice` may be NULL.  The second one appends the text of errno to the error. */
-void complain(const char *advice, const char *format, ...)
+/*
+ * Return -1.  `advice` may be NULL.  The second one appends the text of errno to the
+ * error.
+ */
+int complain(const char *advice, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void complain_errno(const char *advice, const char *format, ...)
+int complain_errno(const char *advice, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The same for an error that the caller prints itself. */
@@ -25,7 +28,7 @@ void complain_forget(void);
 
 /*
  * If the program exits with a status other than 0 after it has complained, it prints an
- * object to `out`, or none if that is NULL.  The last call decides.
+ * object to `out`, in one line, or none if that is NULL.  The last call decides.
  */
 void complain_in_json(FILE *out);
 

@@ -46,6 +46,11 @@ void json_add_u64(struct json_object *object, const char *key, uint64_t value)
 	json_add(object, key, json_checked(json_object_new_uint64(value)));
 }
 
+void json_add_i64(struct json_object *object, const char *key, int64_t value)
+{
+	json_add(object, key, json_checked(json_object_new_int64(value)));
+}
+
 void json_add_bool(struct json_object *object, const char *key, bool value)
 {
 	json_add(object, key, json_checked(json_object_new_boolean(value)));
@@ -114,14 +119,12 @@ struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
 	return object;
 }
 
-int json_finish(struct json_object *object, FILE *out)
+static int print_and_free(struct json_object *object, int flags, FILE *out)
 {
 	const char *text;
 	int failed;
 
-	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_SPACED |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = json_object_to_json_string_ext(object, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 	failed = fprintf(out, "%s\n", text) < 0 || fflush(out);
 	if (failed) {
 		complain_errno(NULL, "cannot write the JSON text");
@@ -129,4 +132,17 @@ int json_finish(struct json_object *object, FILE *out)
 	}
 	json_object_put(object);
 	return failed ? -1 : 0;
+}
+
+int json_finish(struct json_object *object, FILE *out)
+{
+	int ret = print_and_free(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED, out);
+
+	complain_in_json(NULL);		/* the output is complete: no object after it */
+	return ret;
+}
+
+int json_line(struct json_object *object, FILE *out)
+{
+	return print_and_free(object, JSON_C_TO_STRING_PLAIN, out);
 }

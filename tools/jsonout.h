@@ -20,6 +20,7 @@ void json_append(struct json_object *array, struct json_object *value);
 
 void json_add_string(struct json_object *object, const char *key, const char *text);
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
+void json_add_i64(struct json_object *object, const char *key, int64_t value);
 void json_add_bool(struct json_object *object, const char *key, bool value);
 void json_add_mac(struct json_object *object, const char *key, uint64_t mac);
 /* Prints three decimals. */
@@ -34,5 +35,8 @@ struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp);
 
 /* Prints and frees the object. Returns -1 after printing a write error. */
 int json_finish(struct json_object *object, FILE *out);
+
+/* The same in one line. */
+int json_line(struct json_object *object, FILE *out);
 
 #endif
