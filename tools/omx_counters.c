@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "atomic_file.h"
 #include "counters/counters.h"
 #include "complain.h"
 #include "jsonout.h"
@@ -21,6 +22,8 @@ enum {
 	OPTION_COUNT,
 	OPTION_SAVE,
 	OPTION_SINCE,
+	OPTION_PROMETHEUS,
+	OPTION_OUTPUT,
 };
 
 #define INTERVAL_MIN 0.01
@@ -30,7 +33,8 @@ enum {
 static struct {
 	double interval;	/* seconds; 0: not wanted */
 	uint32_t count;		/* of intervals; 0: no end */
-	const char *save, *since;
+	const char *save, *since, *output;
+	bool prometheus;
 	bool all;		/* --all; it has two meanings, see below */
 	bool all_came_last;
 	struct json_object *state;	/* what --since names */
@@ -65,6 +69,29 @@ static int print_values(const struct labels *labels, const struct reading *readi
 		return json_finish(array, stdout);
 	json_object_put(array);
 	return finish_output();
+}
+
+static int print_openmetrics(const struct labels *labels, const struct reading *reading)
+{
+	char host[256] = "", *text = NULL;
+	size_t length;
+	FILE *out;
+	int ret;
+
+	if (!wanted.output) {
+		gethostname(host, sizeof(host) - 1);
+		openmetrics_print(stdout, labels, reading, host);
+		return finish_output();
+	}
+	out = open_memstream(&text, &length);
+	if (!out)
+		return complain_errno(NULL, "cannot write %s", wanted.output);
+	gethostname(host, sizeof(host) - 1);
+	openmetrics_print(out, labels, reading, host);
+	fclose(out);
+	ret = atomic_file_write(wanted.output, text, length);
+	free(text);
+	return ret;
 }
 
 static bool show_all(const struct tool_options *options)
@@ -125,6 +152,8 @@ static int read_once(const struct device *device, const struct labels *labels, u
 		return -1;
 	if (wanted.since)
 		ret = read_since(labels, &now, options);
+	else if (wanted.prometheus)
+		ret = print_openmetrics(labels, &now);
 	else
 		ret = wanted.save ? 0 : print_values(labels, &now, options);
 	if (!ret && wanted.save)
@@ -243,7 +272,9 @@ static const struct argp_option counters_options[] = {
 	{ "count", OPTION_COUNT, "N", 0, "With --interval: N times", 1 },
 	{ "save", OPTION_SAVE, "FILE", 0, "Save the counters in FILE", 2 },
 	{ "since", OPTION_SINCE, "FILE", 0, "What changed since they were saved in FILE", 2 },
-	{ "clear", 'c', NULL, 0, "Set the counters to 0, for everybody", 3 },
+	{ "prometheus", OPTION_PROMETHEUS, NULL, 0, "Print OpenMetrics text for Prometheus", 3 },
+	{ "output", OPTION_OUTPUT, "FILE", 0, "With --prometheus: write FILE, at once", 3 },
+	{ "clear", 'c', NULL, 0, "Set the counters to 0, for everybody", 4 },
 	{ 0 }
 };
 
@@ -262,14 +293,18 @@ static double option_seconds(struct argp_state *state, const char *text)
 static void check_combination(struct argp_state *state)
 {
 	const struct tool_options *options = state->input;
-	int modes = !!wanted.interval + (wanted.save || wanted.since) +
+	int modes = !!wanted.interval + (wanted.save || wanted.since) + wanted.prometheus +
 		options->clear;
 
 	if (modes > 1)
-		option_error(state, "--interval, --save and --since, and --clear exclude "
-			   "each other");
+		option_error(state, "--interval, --save and --since, --prometheus, and --clear "
+			   "exclude each other");
+	if (wanted.prometheus && options->json)
+		option_error(state, "--prometheus and --json exclude each other");
 	if (wanted.count && !wanted.interval)
 		option_error(state, "--count goes with --interval only");
+	if (wanted.output && !wanted.prometheus)
+		option_error(state, "--output goes with --prometheus only");
 }
 
 static error_t counters_parse(int key, char *argument, struct argp_state *state)
@@ -295,6 +330,12 @@ static error_t counters_parse(int key, char *argument, struct argp_state *state)
 		break;
 	case OPTION_SINCE:
 		wanted.since = argument;
+		break;
+	case OPTION_PROMETHEUS:
+		wanted.prometheus = true;
+		break;
+	case OPTION_OUTPUT:
+		wanted.output = argument;
 		break;
 	case ARGP_KEY_END:
 		check_combination(state);

@@ -3,7 +3,7 @@
  * The parts of omx_counters(1).
  *
  * reading.c asks the driver, change.c compares two readings, state.c keeps one in a
- * file, print.c prints.  Only reading.c needs a driver.
+ * file, print.c and openmetrics.c print.  Only reading.c needs a driver.
  */
 #ifndef OMX_TOOLS_COUNTERS_H
 #define OMX_TOOLS_COUNTERS_H
@@ -127,5 +127,13 @@ struct interval_table {
 
 void interval_table_show(struct interval_table *table, const struct labels *labels,
 			 int64_t time, const struct board_change *change, bool all);
+
+/* ---- openmetrics.c ---- */
+
+#define METRIC_NAME_LEN (OMX_COUNTER_LABEL_LEN + 16)
+/* The name of the family of metrics: without the _total of counters. */
+void openmetrics_name(const char *label, char name[METRIC_NAME_LEN]);
+void openmetrics_print(FILE *out, const struct labels *labels, const struct reading *reading,
+		       const char *host);
 
 #endif

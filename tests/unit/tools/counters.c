@@ -167,6 +167,24 @@ static void interval_table__repeats_its_heading_after_a_page(void)
 	free(text);
 }
 
+static void openmetrics_name__of_words(void)
+{
+	char name[METRIC_NAME_LEN], widest[OMX_COUNTER_LABEL_LEN];
+
+	openmetrics_name("sent eager", name);
+	EXPECT(!strcmp(name, "omx_sent_eager"));
+	openmetrics_name("dropped: other protocol version", name);
+	EXPECT(!strcmp(name, "omx_dropped_other_protocol_version"));
+	openmetrics_name("frame not sent, no route to the peer's address", name);
+	EXPECT(!strcmp(name, "omx_frame_not_sent_no_route_to_the_peers_address"));
+	openmetrics_name("... waited (overlap miss)", name);
+	EXPECT(!strcmp(name, "omx_waited_overlap_miss"));
+	memset(widest, 'W', sizeof(widest) - 1);
+	widest[sizeof(widest) - 1] = '\0';
+	openmetrics_name(widest, name);
+	EXPECT(strlen(name) == strlen("omx_") + sizeof(widest) - 1);
+}
+
 /* ---- files ---- */
 
 static char folder[] = "/tmp/omx-counters-XXXXXX";
@@ -287,6 +305,7 @@ int main(void)
 	change__within_no_time_has_no_rate();
 	format_time__is_utc();
 	interval_table__repeats_its_heading_after_a_page();
+	openmetrics_name__of_words();
 	atomic_file__replaces_what_a_link_leads_to();
 	atomic_file__refuses_what_it_would_replace();
 	state__returns_what_was_saved();

@@ -1,17 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """omx_counters as a whole, on a stand-in for the driver (fake_driver.c): output, errors,
-exit statuses."""
+exit statuses, metrics."""
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+import openmetrics  # noqa: E402
+
+TOP = os.environ["top_srcdir"]
 TOOL = os.path.abspath(os.environ.get("DRIVEN_COUNTERS", "driven_counters"))
 BOARDS = ("0 eth0 node1:0 02:00:00:00:01:01", '7 e\\"\xff node1:7 02:00:00:00:01:02')
+
+
+def driver_labels():
+    with open(os.path.join(TOP, "driver/observe/counters.h"), encoding="utf-8") as file:
+        return re.findall(r'X\(\w+,\s*"([^"]*)"\)', file.read())
 
 
 class Case(unittest.TestCase):
@@ -164,12 +176,43 @@ class Interval(Case):
         self.assertRegex(said[2], r" \+0 +-  pages pinned now: 9$")
 
 
+class Prometheus(Case):
+    def test_all_counters_of_the_driver(self):
+        labels = driver_labels()
+        self.set_driver({label: [2**64 - 1 - i, 0] for i, label in enumerate(labels)},
+                        boards=BOARDS)
+        with open(self.path("metrics.prom"), "w", encoding="utf-8") as file:
+            file.write("old")
+        self.assertEqual(self.call("--prometheus", "--output", self.path("metrics.prom")), "")
+        with open(self.path("metrics.prom"), "rb") as file:
+            data = file.read()
+        self.assertEqual(self.call("--prometheus").encode(), data)
+        found = openmetrics.check(data)
+        self.assertEqual(len(found.families), len(labels) + 3)
+        host = os.uname().nodename
+        self.assertEqual(found.samples["omx_sent_hello_total"], [
+            ({"board": "0", "interface": "eth0", "host": host}, str(2**64 - 1)),
+            ({"board": "7", "interface": 'e\\"?', "host": host}, "0")])
+        self.assertEqual(found.families["omx_sent_hello"]["TYPE"], "counter")
+        self.assertEqual(found.families["omx_pages_pinned_now"]["TYPE"], "gauge")
+        self.assertEqual(found.samples["omx_board_info"][0][0]["mac"], "02:00:00:00:01:01")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["driver", "metrics.prom"])
+
+    @unittest.skipUnless(shutil.which("promtool"), "there is no promtool")
+    def test_promtool_reads_it(self):
+        self.set_driver({label: 1 for label in driver_labels()}, boards=BOARDS)
+        done = subprocess.run(["promtool", "check", "metrics"], text=True, check=False,
+                              input=self.call("--prometheus"), capture_output=True)
+        self.assertNotIn("error while linting", done.stderr)
+        self.assertNotEqual(done.returncode, 1, done.stderr)
+
+
 class Errors(Case):
     def refused(self, word, *words, stdout=subprocess.PIPE):
         said = self.call(*words, status=1, stdout=stdout)
         self.assertTrue(said.startswith(os.path.basename(TOOL) + ": "), said)
         self.assertIn(word, said)
-        if stdout == subprocess.PIPE:
+        if "--prometheus" not in words and stdout == subprocess.PIPE:
             self.refused_as_object(word, said, "--json", *words)
 
     def refused_as_object(self, word, said, *words):
@@ -190,10 +233,11 @@ class Errors(Case):
             self.skipTest("there is one")
         self.refused("modprobe omx")
         self.refused("modprobe omx", "--interval", "1")
+        self.refused("modprobe omx", "--prometheus")
 
     def test_no_board(self):
         self.set_driver({"sent eager": 1}, boards=())
-        for words in (), ("--interval", "1"), ("--save", self.path("x")):
+        for words in (), ("--interval", "1"), ("--save", self.path("x")), ("--prometheus",):
             self.refused("attach an interface", *words)
         self.assertFalse(os.path.exists(self.path("x")))
         self.refused("no board 3", "-b3")
@@ -217,33 +261,63 @@ class Errors(Case):
         self.refused("No such file", "--since", self.path("nowhere"))
 
     def test_output(self):
-        for words in (), ("--interval", "0.01", "--count", "1"):
+        for words in (), ("--interval", "0.01", "--count", "1"), ("--prometheus",):
             with open("/dev/full", "wb") as full:
                 self.refused("No space left", *words, stdout=full)
         self.refused("No such file", "--save", self.path("nowhere/state"))
         os.mkfifo(self.path("pipe"))    # for a device, which root could lose
+        self.refused("no regular file", "--prometheus", "--output", self.path("pipe"))
         self.refused("no regular file", "--save", self.path("pipe"))
 
     def test_full_disk(self):
         """A limit on the size of files stands for it; SIGXFSZ is ignored, so write() fails."""
-        with open(self.path("state"), "w", encoding="utf-8") as file:
+        with open(self.path("m.prom"), "w", encoding="utf-8") as file:
             file.write("old")
-        done = subprocess.run(
-            ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@" 2>&1 | cat', "sh",
-             TOOL, "--save", self.path("state")],
-            env=self.environment, capture_output=True, text=True, check=False)
-        self.assertIn("state: File too large", done.stdout)
-        with open(self.path("state"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
-        self.assertEqual(sorted(os.listdir(self.folder)), ["driver", "state"])
+        for words in ("--prometheus", "--output"), ("--save",):
+            done = subprocess.run(
+                ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@" 2>&1 | cat', "sh",
+                 TOOL, *words, self.path("m.prom")],
+                env=self.environment, capture_output=True, text=True, check=False)
+            self.assertIn("m.prom: File too large", done.stdout)
+            with open(self.path("m.prom"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "old")
+            self.assertEqual(sorted(os.listdir(self.folder)), ["driver", "m.prom"])
 
     def test_usage(self):
         state = self.path("state")
         for words in (["--interval", "0"], ["--interval", "x"], ["--interval", "nan"],
                       ["--interval", "1s"], ["--count", "2"], ["--interval", "1", "--count", "0"],
                       ["--interval", "1", "--save", state], ["--interval", "1", "--clear"],
-                      ["--clear", "--save", state], ["word"]):
+                      ["--clear", "--save", state], ["--prometheus", "--since", state],
+                      ["--prometheus", "--json"], ["--output", state], ["word"]):
             self.assertIn("Try `", self.call(*words, status=64), words)
+
+
+class Checker(unittest.TestCase):
+    """openmetrics.py finds what is wrong."""
+    HEAD = "# TYPE omx_a counter\n# HELP omx_a a\n"
+
+    def wrong(self, text):
+        with self.assertRaises(openmetrics.Wrong, msg=text):
+            openmetrics.check(text.encode())
+
+    def test_right(self):
+        found = openmetrics.check((self.HEAD + 'omx_a_total{b="\\"\\\\"} 1\n# EOF\n').encode())
+        self.assertEqual(found.samples, {"omx_a_total": [({"b": '"\\'}, "1")]})
+
+    def test_wrong(self):
+        for text in ("", "omx_a_total 1\n", "omx_a_total 1", "omx_a_total 1 1600000000\n",
+                     "omx_a_total -1\n", "omx_a_total 0x1\n", "omx_a_total NaN\n", "omx_a 1\n",
+                     "omx_b_total 1\n", "omx_a_total 1\n\n", 'omx_a_total{b="1"\n',
+                     'omx_a_total{b="\\x"} 1\n', 'omx_a_total{b="1",b="2"} 1\n',
+                     'omx_a_total{b="1",} 1\n', "omx_a_total 1\nomx_a_total 2\n",
+                     "omx_a_total 1\n# HELP omx_a b\n", "# EOF\nomx_a_total 1\n"):
+            self.wrong(self.HEAD + text)
+        for text in ("omx_a_total 1\n", "# TYPE omx_a info\n", "# HELP omx_a a\nomx_a 1\n",
+                     "# HELP omx_a a \"b\"\n", self.HEAD + self.HEAD, "# comment\n",
+                     self.HEAD + "# TYPE omx_a_total gauge\n",
+                     self.HEAD + "# TYPE b gauge\n" + "omx_a_total 1\n"):
+            self.wrong(text + "# EOF\n")
 
 
 if __name__ == "__main__":
