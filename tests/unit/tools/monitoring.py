@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""omx_counters as a whole, on a stand-in for the driver (fake_driver.c): output, errors,
-exit statuses, metrics."""
+"""omx_counters as a whole, on a stand-in for the driver (fake_driver.c), and what
+monitoring/ has for Prometheus: output, errors, exit statuses, names of metrics."""
 import json
 import os
 import re
@@ -18,6 +18,7 @@ import openmetrics  # noqa: E402
 
 TOP = os.environ["top_srcdir"]
 TOOL = os.path.abspath(os.environ.get("DRIVEN_COUNTERS", "driven_counters"))
+RULES = os.path.join(TOP, "monitoring", "omx-alerts.yml")
 BOARDS = ("0 eth0 node1:0 02:00:00:00:01:01", '7 e\\"\xff node1:7 02:00:00:00:01:02')
 
 
@@ -318,6 +319,69 @@ class Checker(unittest.TestCase):
                      self.HEAD + "# TYPE omx_a_total gauge\n",
                      self.HEAD + "# TYPE b gauge\n" + "omx_a_total 1\n"):
             self.wrong(text + "# EOF\n")
+
+
+def metric_name(label):
+    word = re.sub("[^a-z0-9]+", "_", label.lower().replace("'", "")).strip("_")
+    return f"omx_{word}_total"
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        with open(RULES, encoding="utf-8") as file:
+            self.text = file.read()
+
+    def test_metrics_exist(self):
+        names = set(map(metric_name, driver_labels()))
+        used = set(re.findall(r"\bomx_\w+_total\b", self.text))
+        self.assertTrue(used)
+        self.assertEqual(used - names, set())
+
+    def test_there_are_three(self):
+        self.assertEqual(self.text.count("- alert: "), 3)
+
+    def firing(self, minutes, **grows):
+        """The alerts after these minutes, if counters grow by so many in 15 seconds."""
+        labels = '{board="0",interface="eth0",host="a"}'
+        series = [{"series": metric_name(label) + labels,
+                   "values": f"0+{grows.get(label.replace(' ', '_'), 0)}x{4 * minutes}"}
+                  for label in driver_labels()]
+        names = re.findall(r"- alert: (\w+)", self.text)
+        return [name for name in names if not self.passes(
+            {"rule_files": [os.path.abspath(RULES)], "evaluation_interval": "1m",
+             "tests": [{"interval": "15s", "input_series": series, "alert_rule_test": [
+                 {"eval_time": f"{minutes}m", "alertname": name, "exp_alerts": []}]}]})]
+
+    @staticmethod
+    def passes(tests):
+        """JSON is YAML."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            json.dump(tests, file)
+            file.flush()
+            done = subprocess.run(["promtool", "test", "rules", file.name],
+                                  capture_output=True, text=True, check=False)
+        if done.returncode and "alertname" not in done.stdout + done.stderr:
+            raise AssertionError(done.stdout + done.stderr)
+        return not done.returncode
+
+    @unittest.skipUnless(shutil.which("promtool"), "there is no promtool")
+    def test_alerts_fire(self):
+        subprocess.run(["promtool", "check", "rules", RULES], check=True,
+                       stdout=subprocess.DEVNULL)
+        timeout, sack = "packet_sent_again_after_a_timeout", "packet_sent_again_after_a_selective_ack"
+        pulled, eager = "pull_frame_requested_again", "sent_eager"
+        self.assertEqual(self.firing(20), [])
+        for grows in ({timeout: 300}, {sack: 300}, {pulled: 300}, {timeout: 150, sack: 150}):
+            self.assertEqual(self.firing(20, sent_eager=10000, **grows), ["OmxSentAgain"])
+            self.assertEqual(self.firing(8, sent_eager=10000, **grows), [])
+            self.assertEqual(self.firing(20, received_pull_response=20000, **grows), [])
+        self.assertEqual(self.firing(20, **{timeout: 10, eager: 10}), [])
+        for label in ("dropped: out of memory", "dropped: header not readable",
+                      "waited, user at the memory limit"):
+            self.assertEqual(self.firing(20, **{label.replace(" ", "_"): 20}), ["OmxOutOfMemory"])
+            self.assertEqual(self.firing(20, **{label.replace(" ", "_"): 10}), [])
+        silent = {"channel_given_up,_peer_silent": 1}
+        self.assertEqual(self.firing(5, **silent), ["OmxPeerSilent"])
 
 
 if __name__ == "__main__":
