@@ -20,7 +20,7 @@ DEVICE_PAGE = "docs/man/omx.4"
 ENVIRONMENT_PAGE = "docs/man/omx-environment.7"
 
 DOCUMENTS = r"(docs/([^/]*/)*[^/]*|[^/]*)\.md"
-PRODUCT = r"(driver|libomx|contract)/.*\.[ch]"
+PRODUCT = r"(driver|libomx|contract)/.*\.[ch]|contract/.*\.txt"
 SMALL_PATHS = ("Sending a small message", "Receiving a small message")
 READING_PATHS = SMALL_PATHS + ("A large message", "A page fault", "An invalidation")
 SMALL_PATH_FILES = 6

@@ -7,7 +7,7 @@
 style_exceptions=LINUX_VERSION_CODE,CONSTANT_COMPARISON,COMPLEX_MACRO,BRACKET_SPACE
 style_exceptions+=,MACRO_WITH_FLOW_CONTROL
 
-static_checks=(driver-warnings driver-options driver-style shell-scripts check-source)
+static_checks=(driver-warnings driver-options driver-style wire-table shell-scripts check-source)
 # By check --all.
 more_static_checks=(driver-next-kernels)
 
@@ -124,6 +124,12 @@ fetch_checkpatch() {
 	rm "$new"/*.deb
 	rm -rf "$1"
 	mv "$new" "$1"
+}
+
+# Whether the table of packets describes contract/omx_wire.h: an assertion for each line.
+wire_table() {
+	"$top/tests/source/wire_assertions" | gcc -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
+		-I "$top/tests/harness" -I "$top/contract" -x c -
 }
 
 shell_scripts() {
