@@ -15,8 +15,9 @@ packages=(
 # MPI: what builds a component and tests, and what runs them; demo does without
 packages_mpi=(libopenmpi-dev openmpi-bin)
 
-# check's own: static checkers, what unpacks checkpatch, and a unit test
-packages_check=(perl python3 shellcheck sparse)
+# check's own: static checkers, what unpacks checkpatch, unit tests, and tshark for that of
+# the dissector
+packages_check=(perl python3 shellcheck sparse tshark)
 
 # check's own: programs that others wrote for MPI
 packages_mpi_check=(hpcc netpipe-openmpi python3-mpi4py)
