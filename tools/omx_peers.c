@@ -18,7 +18,7 @@
 #include "text.h"
 #include "tool.h"
 
-#define PEERS_FILE "/etc/open-mx/peers"
+#define PEERS_FILE "/etc/omx/peers"
 
 /* The command and its arguments, and what they mean. */
 static struct command_line {
