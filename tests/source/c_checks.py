@@ -9,7 +9,9 @@ import c_text
 COMPONENTS = ("driver", "libomx")
 C_FILES = r"(driver|libomx|contract)/.*\.[ch]"
 PRODUCT = r"(driver|libomx|contract|tools|mpi-glue)/.*\.[ch]"
-NO_SPDX = r"LICENSES/.*|COPYING|NEWS|.*\.md|(.*/)?\.gitignore"
+# Debian's formats of the last three have no comments.
+NO_SPDX = (r"LICENSES/.*|COPYING|NEWS|.*\.md|(.*/)?\.gitignore|"
+           r"debian/(changelog|copyright|source/format)")
 COLUMNS = 100
 ONE_WORD_SHARE = 0.04
 

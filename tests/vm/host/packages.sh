@@ -28,6 +28,10 @@ packages_uml=(bc bison flex)
 # what builds a kernel for --debug
 packages_debug=(bc bison flex libelf-dev)
 
+# package: what builds Debian packages of omx, and what checks them
+packages_package=(autoconf automake build-essential ccache debhelper dh-dkms dpkg-dev
+	libjson-c-dev libopenmpi-dev libtool lintian pkg-config)
+
 # bench's own: tables
 packages_bench=(python3)
 

@@ -134,14 +134,15 @@ wire_table() {
 
 shell_scripts() {
 	local sum
-	sum=$(sum_of shellcheck "$top"/{lab,.ci,boot,tests/vm,tests/bench,tests/api/pair.sh})
+	sum=$(sum_of shellcheck "$top"/{lab,.ci,boot,debian,tests/vm,tests/bench,tests/api/pair.sh})
 	! has_passed shell-scripts "$sum" || return 0
 	check_shell_scripts || return
 	note_passed shell-scripts "$sum"
 }
 
 check_shell_scripts() {
-	(cd "$top" && shellcheck -x lab .ci/run boot/omx_boot tests/vm/host/uml-start) || return
+	(cd "$top" && shellcheck -x lab .ci/run boot/omx_boot \
+		debian/*.{postinst,prerm} tests/vm/host/uml-start) || return
 	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
 		if head -n 3 "$file" | grep -aqE '^#!.*(bash|sh)$|shellcheck shell='; then
 			echo "$file"

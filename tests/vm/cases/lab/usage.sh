@@ -38,6 +38,7 @@ refused '--all and --debug' check --all --debug memory
 refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing
 refused 'takes no argument' build everything
+refused 'takes no argument' package everything
 refused 'takes no argument' build --no-module everything
 refused 'no group nothing' bench nothing
 refused '--rounds is' bench --rounds 0
