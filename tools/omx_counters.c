@@ -88,8 +88,11 @@ static int print_openmetrics(const struct labels *labels, const struct reading *
 		return complain_errno(NULL, "cannot write %s", wanted.output);
 	gethostname(host, sizeof(host) - 1);
 	openmetrics_print(out, labels, reading, host);
-	fclose(out);
-	ret = atomic_file_write(wanted.output, text, length);
+	/* What did not fit into memory would be half a file. */
+	if (fclose(out))
+		ret = complain_errno(NULL, "cannot write %s", wanted.output);
+	else
+		ret = atomic_file_write(wanted.output, text, length);
 	free(text);
 	return ret;
 }
