@@ -60,6 +60,17 @@ static void send_put(uint32_t seq)
 	raw_host_send(&host, OMX_WIRE_PUT_RNDV, 1, session, sizeof(host.frame.put_rndv));
 }
 
+/* The driver keeps responses until they are acknowledged, also while it refuses puts. */
+static void send_ack(void)
+{
+	host.frame.ack = (struct omx_wire_ack){
+		.flow = flow,
+		.ack = htonl(received),
+		.window = htons(64),
+	};
+	raw_host_send(&host, OMX_WIRE_ACK, 1, session, sizeof(host.frame.ack));
+}
+
 static void note(uint32_t ack)
 {
 	if ((int32_t)(ack - accepted) > 0)
@@ -89,15 +100,18 @@ static bool receive_one(int flags)
 static uint32_t storm(void)
 {
 	double progress = now();
-	uint32_t sent = 0, before;
+	uint32_t sent = 0, before, acked;
 
 	while (accepted < options.count) {
 		before = accepted;
+		acked = received;
 		for (; sent < options.count && sent < accepted + IN_FLIGHT; sent++)
 			send_put(sent + 1);
 		if (receive_one(0))
 			while (receive_one(MSG_DONTWAIT))
 				;
+		if (received != acked)
+			send_ack();
 		if (accepted != before)
 			progress = now();
 		else if (now() > progress + 0.5)
