@@ -14,6 +14,11 @@
 
 #define LENGTH		(300 * PAGE)
 #define GOOD_KEY	7
+/*
+ * Far from where the kernel maps what has no address: whatever else is mapped, such as a
+ * thread's stack, must not come to be in a hole.
+ */
+#define PLACE		((uint8_t *)0x400000000000)
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
@@ -47,7 +52,7 @@ static const struct defect defects[] = {
 
 static uint8_t *make_defective(const struct defect *defect)
 {
-	uint8_t *memory = map_anonymous(NULL, LENGTH);
+	uint8_t *memory = map_anonymous(PLACE, LENGTH);
 
 	fill(memory, LENGTH, match, 0);
 	if (defect->protection < 0)
