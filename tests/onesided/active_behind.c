@@ -5,6 +5,7 @@
  * log, and so the entry comes soon.  Nothing of the others is lost.
  *
  *	--count N	events, and messages
+ *	--seconds N	an entry comes within this time; most of it is for the events
  *	--act A		how it waits: wait (in omx_log_wait), poll (omx_log_poll) or handler
  */
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #define SIZE		(2 * OMX_ACTIVE_PAGE_SIZE)
 #define PLAIN		OMX_ACTIVE_PAGE_SIZE	/* where the second page begins */
-#define QUICKLY		(20 * slowness())	/* s; most of it for the events */
+#define QUICKLY		(options.seconds * slowness())
 #define MATCH		10
 
 static omx_endpoint_t ep;
@@ -125,6 +126,7 @@ static void run_client(void)
 int main(int argc, char **argv)
 {
 	options.count = 17000;		/* the ring has 16384 slots */
+	options.seconds = 20;
 	options.act = "wait";
 	return run_pair(argc, argv, run_server, run_client);
 }
