@@ -27,6 +27,15 @@ static void rack_advance(struct omx_rack *rack, u32 sent, u32 seq, u32 now)
 	rack->round_trip = now - sent;
 }
 
+/* The packet that was sent last of those that have arrived says how old the others are. */
+static void rack_note(struct omx_rack *rack, u32 sent, u32 seq, bool resent, u32 now)
+{
+	if (rack->valid && !rack_is_before(rack->sent, rack->seq, sent, seq))
+		return;
+	rack_advance(rack, sent, seq, now);
+	rack->sampled = !resent;	/* else it is ambiguous (Karn) */
+}
+
 /* A packet has arrived, and `highest` of those before it. */
 static void rack_arrived(struct omx_rack *rack, const struct omx_tx_state *tx,
 			 const struct omx_rtt *rtt, u32 seq, u32 highest, u32 now)
@@ -39,10 +48,19 @@ static void rack_arrived(struct omx_rack *rack, const struct omx_tx_state *tx,
 		return;
 	if (!resent && (s32)(highest - seq) > 0)
 		rack->reordered = true;
-	if (rack->valid && !rack_is_before(rack->sent, rack->seq, sent, seq))
-		return;
-	rack_advance(rack, sent, seq, now);
-	rack->sampled = !resent;	/* else it is ambiguous (Karn) */
+	rack_note(rack, sent, seq, resent, now);
+}
+
+/* Some of the packets up to `ack` were sent again, or have been reported before. */
+static void rack_arrived_up_to(struct omx_rack *rack, const struct omx_tx_state *tx,
+			       const struct omx_rtt *rtt, u32 ack, u32 now)
+{
+	u32 seq, highest = omx_tx_highest(tx);
+
+	for (seq = tx->acked + 1; (s32)(ack - seq) >= 0; seq++)
+		if (omx_tx_is_missing(tx, seq))
+			rack_arrived(rack, tx, rtt, seq, highest, now);
+	rack->look = true;
 }
 
 static void rack_sample(struct omx_rack *rack, struct omx_rtt *rtt, bool sample, u32 now)
@@ -55,17 +73,11 @@ static void rack_sample(struct omx_rack *rack, struct omx_rtt *rtt, bool sample,
 void omx_rack_acked(struct omx_rack *rack, const struct omx_tx_state *tx, struct omx_rtt *rtt,
 		    u32 ack, bool sample, u32 now)
 {
-	u32 seq, highest = omx_tx_highest(tx);
-
 	rack->vain = 0;
-	if (likely(!(tx->resent | tx->sacked))) {
-		rack_arrived(rack, tx, rtt, ack, ack, now);
-	} else {
-		for (seq = tx->acked + 1; (s32)(ack - seq) >= 0; seq++)
-			if (omx_tx_is_missing(tx, seq))
-				rack_arrived(rack, tx, rtt, seq, highest, now);
-		rack->look = true;
-	}
+	if (likely(!(tx->resent | tx->sacked)))
+		rack_note(rack, tx->sent[ack % OMX_WINDOW], ack, false, now);
+	else
+		rack_arrived_up_to(rack, tx, rtt, ack, now);
 	rack_sample(rack, rtt, sample, now);
 }
 
