@@ -120,14 +120,6 @@ void omx_ring_forget(struct omx_ring *ring, struct omx_completion *completion)
 	spin_unlock_bh(&ring->lock);
 }
 
-u32 omx_ring_room(const struct omx_ring *ring)
-{
-	/* Pairs with the program's release: it has read what we overwrite. */
-	u32 used = ring->head - smp_load_acquire(&ring->user->utail);
-
-	return used > OMX_RING_SLOTS ? 0 : OMX_RING_SLOTS - used;
-}
-
 /*
  * Reserves slots for an entry, which must not wrap: pads the ring up to its end
  * if necessary.  NULL: there is not enough room.
@@ -176,7 +168,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 
 	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
 
-	spin_lock_bh(&ring->lock);
+	spin_lock(&ring->lock);
 	/* Messages overtake no completion, and leave room for some. */
 	if (list_empty(&ring->backlog) &&
 	    omx_ring_room(ring) >= event->slots + SLOTS_FOR_COMPLETIONS)
@@ -189,7 +181,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	} else {
 		WRITE_ONCE(ring->kernel->kbacklog, 1);
 	}
-	spin_unlock_bh(&ring->lock);
+	spin_unlock(&ring->lock);
 	return slot;
 }
 

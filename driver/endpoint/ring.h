@@ -63,7 +63,7 @@ void omx_completion_reset(struct omx_completion *completion, enum omx_event_type
 void omx_completion_free(struct omx_completion *completion);
 /*
  * Appends a message with `length` bytes of payload found at `offset` of skb
- * (behind the event, or inside it when they are few).  False: no room.
+ * (behind the event, or inside it when they are few).  False: no room.  BH off.
  */
 bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 		   const struct sk_buff *skb, int offset, u32 length);
@@ -83,6 +83,12 @@ bool omx_ring_is_backlogged(struct omx_ring *ring);
 /* Moves what fits from the backlog.  True if the backlog is empty now. */
 bool omx_ring_flush(struct omx_ring *ring);
 /* Free slots, according to the program. */
-u32 omx_ring_room(const struct omx_ring *ring);
+static inline u32 omx_ring_room(const struct omx_ring *ring)
+{
+	/* Pairs with the program's release: it has read what we overwrite. */
+	u32 used = ring->head - smp_load_acquire(&ring->user->utail);
+
+	return used > OMX_RING_SLOTS ? 0 : OMX_RING_SLOTS - used;
+}
 
 #endif

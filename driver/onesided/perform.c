@@ -188,19 +188,23 @@ bool omx_put_push_event(struct omx_channel *ch, u32 window, u64 immediate, u32 l
 		.length = length,
 		.window = window,
 	};
+	bool pushed;
 
-	if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0)) {
+	local_bh_disable();
+	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
+	if (!pushed) {
 		/*
 		 * The program may have made room just before kbacklog was set.  Pairs
 		 * with the barrier between its utail and its look at kbacklog: it sees
 		 * that it has to kick, or we see the room.
 		 */
 		smp_mb();
-		if (!omx_ring_push(&ep->ring, &event, NULL, 0, 0))
-			return false;
+		pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
 	}
-	omx_endpoint_notify(ep);
-	return true;
+	local_bh_enable();
+	if (pushed)
+		omx_endpoint_notify(ep);
+	return pushed;
 }
 
 /*
