@@ -156,8 +156,6 @@ static long endpoint_sleep(struct omx_endpoint *ep, const struct omx_ioc_wait *w
 {
 	long error;
 
-	if (endpoint_has_news(ep, wait))
-		return 0;
 	if (wait->timeout_ms != OMX_ANY)
 		return wait_event_interruptible_hrtimeout(ep->wait, endpoint_has_news(ep, wait),
 							  ms_to_ktime(wait->timeout_ms));
