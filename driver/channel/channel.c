@@ -323,6 +323,27 @@ void omx_channel_remember_flow(struct omx_channel *ch)
 	spin_unlock(&ep->channels_lock);
 }
 
+/* ---- traffic ---- */
+
+/* The lock keeps channels in the table: none is counted twice, or not at all. */
+void omx_channels_traffic(struct omx_endpoint *ep, struct omx_traffic *sent,
+			  struct omx_traffic *received)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	spin_lock_bh(&ep->channels_lock);
+	*sent = ep->sent;
+	*received = ep->received;
+	rcu_read_lock();
+	while ((ch = omx_table_next(&ep->channels, &slot))) {
+		omx_traffic_add_to(sent, &ch->sent);
+		omx_traffic_add_to(received, &ch->received);
+	}
+	rcu_read_unlock();
+	spin_unlock_bh(&ep->channels_lock);
+}
+
 /* ---- ioctl ---- */
 
 static u32 channel_gso_flags(struct omx_channel *ch)

@@ -27,6 +27,7 @@
 #include "channel/rack.h"
 #include "channel/sequence.h"
 #include "endpoint/ring.h"
+#include "endpoint/traffic.h"
 #include "incoming/senders.h"
 #include "net/frame.h"
 #include "net/small_queue.h"
@@ -89,11 +90,13 @@ struct omx_channel {
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
+	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */
 	bool announce_only;		/* the peer wants no eager messages; also read without it */
 
 	struct omx_rx_state rx;
+	struct omx_traffic received;	/* the same */
 	struct sk_buff *ahead[OMX_WINDOW];	/* by seq */
 	struct omx_partial partial;
 	u8 ack_count;			/* packets received since our last ack */
@@ -165,6 +168,9 @@ u32 omx_channel_mtu(struct omx_channel *ch);
 
 /* An account has room again: continues what was refused.  Process context. */
 void omx_channels_resume(struct omx_endpoint *ep);
+/* What the endpoint has sent and received so far, by channels that have ended as well. */
+void omx_channels_traffic(struct omx_endpoint *ep, struct omx_traffic *sent,
+			  struct omx_traffic *received);
 
 /* ---- any context, ch->lock held ---- */
 /* The number of the last packet that was given to the channel: they leave in order. */

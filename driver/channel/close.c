@@ -194,14 +194,22 @@ void omx_channel_fail_received(struct omx_channel *ch, u16 flow, u8 status)
 	channel_fail(ch, flow, status);
 }
 
+/* Nobody finds the channel any more, but the endpoint keeps what it has counted. */
+static void channel_unpublish(struct omx_endpoint *ep, struct omx_channel *ch)
+{
+	spin_lock_bh(&ep->channels_lock);
+	hash_del_rcu(&ch->by_peer);
+	omx_table_remove(&ep->channels, ch->id);
+	omx_traffic_add_to(&ep->sent, &ch->sent);
+	omx_traffic_add_to(&ep->received, &ch->received);
+	spin_unlock_bh(&ep->channels_lock);
+}
+
 static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 {
 	struct sk_buff_head packets;
 
-	spin_lock_bh(&ep->channels_lock);
-	hash_del_rcu(&ch->by_peer);
-	spin_unlock_bh(&ep->channels_lock);
-	omx_table_remove(&ep->channels, ch->id);
+	channel_unpublish(ep, ch);
 	timer_shutdown_sync(&ch->timer);
 	omx_channel_recovery_cancel(ch);
 	cancel_work_sync(&ch->end);

@@ -311,7 +311,8 @@ u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 	return omx_channel_last_seq(ch);
 }
 
-int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
+static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_head *packets,
+					u32 messages, u32 bytes)
 {
 	struct sk_buff_head out;
 	int error = 0;
@@ -320,15 +321,28 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 	/* Softirqs run once behind all frames, not behind each of them. */
 	local_bh_disable();
 	spin_lock(&ch->lock);
-	if (ch->dead)
+	if (ch->dead) {
 		error = -ENOTCONN;
-	else
+	} else {
+		if (messages)
+			omx_traffic_add(&ch->sent, messages, bytes);
 		omx_channel_queue(ch, packets, &out);
+	}
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
 	local_bh_enable();
 	__skb_queue_purge(packets);
 	return error;
+}
+
+int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+	return channel_send(ch, packets, 0, 0);
+}
+
+int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length)
+{
+	return channel_send(ch, packets, 1, length);
 }
 
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)

@@ -109,6 +109,7 @@ static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
 
 	if (!omx_ring_push(&ch->ep->ring, &event, skb, EAGER_HEADER, length))
 		return false;
+	omx_traffic_add(&ch->received, 1, length);
 	omx_endpoint_notify(ch->ep);
 	napi_consume_skb(skb, 1);
 	return true;
@@ -156,6 +157,7 @@ static bool message_push(struct omx_channel *ch, struct omx_partial *partial)
 		kfree_rcu(message, rcu);
 		return false;
 	}
+	omx_traffic_add(&ch->received, 1, partial->length);
 	partial_uncharge(partial);
 	memset(partial, 0, sizeof(*partial));
 	if (pushed)

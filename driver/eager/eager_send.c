@@ -70,7 +70,7 @@ static int message_send(struct message *message)
 	__skb_queue_head_init(&packets);
 	error = message_make_packets(message, &packets);
 	if (!error)
-		return omx_channel_send(message->ch, &packets);
+		return omx_channel_send_message(message->ch, &packets, message->length);
 	__skb_queue_purge(&packets);
 	return error;
 }

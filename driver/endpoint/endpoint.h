@@ -25,6 +25,7 @@
 #include "endpoint/polling.h"
 #include "endpoint/ring.h"
 #include "endpoint/table.h"
+#include "endpoint/traffic.h"
 #include "omx_abi.h"
 #include "onesided/log.h"
 
@@ -69,7 +70,8 @@ struct omx_endpoint {
 	DECLARE_HASHTABLE(channels_by_peer, OMX_CHANNEL_HASH_BITS);
 	DECLARE_HASHTABLE(quotas, OMX_QUOTA_HASH_BITS);
 	struct omx_ended_flows ended;
-	spinlock_t channels_lock;	/* protects the three above */
+	struct omx_traffic sent, received;	/* by channels that have ended */
+	spinlock_t channels_lock;	/* protects those above, from the hash tables on */
 	struct omx_table channels;
 	struct omx_table regions;
 	struct omx_table pulls;

@@ -88,7 +88,7 @@ void omx_pull_put(struct omx_pull *pull)
 }
 
 /* Gives back what the pull took of its board and its channel. */
-static void pull_leave(struct omx_pull *pull)
+static void pull_leave(struct omx_pull *pull, u8 status)
 {
 	timer_delete(&pull->timer);
 	omx_pull_drop_parked(pull);
@@ -96,6 +96,8 @@ static void pull_leave(struct omx_pull *pull)
 	omx_pull_schedule_dequeue(pull);
 	spin_lock_bh(&pull->ch->lock);
 	list_del_init(&pull->in_channel);
+	if (status == OMX_STATUS_OK)
+		omx_traffic_add(&pull->ch->received, 1, pull->length);
 	spin_unlock_bh(&pull->ch->lock);
 	omx_table_remove(&pull->ep->pulls, pull->id);
 }
@@ -131,7 +133,7 @@ void omx_pull_conclude(struct omx_pull *pull, u8 status)
 
 	if (!omx_copies_is_empty(&pull->copies))
 		omx_copies_abandon(&pull->copies);
-	pull_leave(pull);
+	pull_leave(pull, status);
 	trace_omx_pull_done(pull->ch, pull->message, status, length);
 	if (unlikely(pull->put_window))
 		pull_leave_window(pull, status);

@@ -348,23 +348,32 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 	return true;
 }
 
+/* The receiver has taken the message, or has refused it. */
+static void rndv_end_notified(struct omx_rndv *rndv, u8 status, u64 length)
+{
+	struct omx_channel *ch = rndv->ch;
+
+	lockdep_assert_held(&ch->lock);
+	length = min(length, rndv->length);
+	list_del_init(&rndv->in_channel);
+	if (status == OMX_STATUS_OK || status == OMX_STATUS_TRUNCATED)
+		omx_traffic_add(&ch->sent, 1, length);
+	omx_rndv_finish(ch->ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED, length);
+}
+
 bool omx_receive_notify(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_notify *body = omx_packet_body(skb);
 	u32 id = be32_to_cpu(body->message);
 	struct omx_endpoint *ep = ch->ep;
 	struct omx_rndv *rndv;
-	u8 status = body->status;
 
 	lockdep_assert_held(&ch->lock);
 	rndv = omx_table_find(&ep->rndvs, id);
-	if (!rndv || rndv->id != id || rndv->ch != ch || list_empty(&rndv->in_channel)) {
+	if (!rndv || rndv->id != id || rndv->ch != ch || list_empty(&rndv->in_channel))
 		omx_count(ep->board, DROP_NOTIFY);
-	} else {
-		list_del_init(&rndv->in_channel);
-		omx_rndv_finish(ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED,
-			    min(be64_to_cpu(body->xfer_length), rndv->length));
-	}
+	else
+		rndv_end_notified(rndv, body->status, be64_to_cpu(body->xfer_length));
 	consume_skb(skb);
 	return true;
 }
