@@ -75,7 +75,7 @@ static const char *driver_name(const struct net_device *dev)
 }
 
 /* rtnl keeps the device, its name and its driver as they are. */
-static void query_describe_board(struct omx_board *board, struct omx_ioc_board *abi_board)
+void omx_query_describe_board(struct omx_board *board, struct omx_ioc_board *abi_board)
 {
 	struct net_device *dev = board->dev;
 
@@ -103,7 +103,7 @@ int omx_query_board(struct net *net, void __user *arg)
 	rtnl_lock();
 	board = omx_board_get(net, abi_board.board);
 	if (board)
-		query_describe_board(board, &abi_board);
+		omx_query_describe_board(board, &abi_board);
 	rtnl_unlock();
 	if (!board)
 		return -ENODEV;
@@ -154,7 +154,7 @@ int omx_query_endpoint_info(struct net *net, void __user *arg)
 
 /* ---- counters ---- */
 
-static u64 value_of(struct omx_board *board, unsigned int counter)
+u64 omx_query_counter(struct omx_board *board, unsigned int counter)
 {
 	switch (counter) {
 	case OMX_COUNTER_EXTENTS_NOW:
@@ -182,7 +182,7 @@ int omx_query_counters(struct net *net, void __user *arg)
 		return -ENODEV;
 	count = min_t(u32, question.count, OMX_COUNTERS);
 	for (i = 0; i < count; i++)
-		values[i] = value_of(board, i);
+		values[i] = omx_query_counter(board, i);
 	omx_board_put(board);
 	if (copy_to_user(u64_to_user_ptr(question.values), values,
 			 count * sizeof(values[0])))
@@ -299,14 +299,24 @@ int omx_query_peer_by_name(struct net *net, void __user *arg)
 }
 
 /* Without a name the peer keeps the one that it announces. */
-static bool can_be_added(const struct omx_ioc_peer *peer)
+static bool name_can_be_given(const char *name)
+{
+	return !*name || omx_peer_name_is_valid(name, strlen(name));
+}
+
+static bool mac_can_be_added(u64 address)
 {
 	u8 mac[ETH_ALEN];
 
-	u64_to_ether_addr(peer->mac, mac);
-	return !(peer->mac >> 48) && is_valid_ether_addr(mac) &&
-	       (!*peer->name ||
-		omx_peer_name_is_valid(peer->name, strlen(peer->name)));
+	u64_to_ether_addr(address, mac);
+	return !(address >> 48) && is_valid_ether_addr(mac);
+}
+
+int omx_query_add_peer(struct omx_board *board, const struct omx_ioc_peer *peer)
+{
+	if (!mac_can_be_added(peer->mac) || !name_can_be_given(peer->name))
+		return -EINVAL;
+	return omx_peer_add(board, peer);
 }
 
 int omx_query_peer_add(struct net *net, void __user *arg)
@@ -320,12 +330,10 @@ int omx_query_peer_add(struct net *net, void __user *arg)
 	error = read_peer(&peer, arg);
 	if (error)
 		return error;
-	if (!can_be_added(&peer))
-		return -EINVAL;
 	board = omx_board_get(net, peer.board);
 	if (!board)
 		return -ENODEV;
-	error = omx_peer_add(board, &peer);
+	error = omx_query_add_peer(board, &peer);
 	omx_board_put(board);
 	return error;
 }
@@ -378,17 +386,14 @@ int omx_query_udp_peer(struct net *net, void __user *arg)
 	return query_udp_peer(net, arg, false, omx_peer_query_address);
 }
 
-static int udp_peer_add(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+int omx_query_add_udp_peer(struct omx_board *board, struct omx_ioc_udp_peer *peer)
 {
-	if (*peer->peer.name &&
-	    !omx_peer_name_is_valid(peer->peer.name, strlen(peer->peer.name)))
-		return -EINVAL;
-	return omx_udp_peer_add(board, peer);
+	return name_can_be_given(peer->peer.name) ? omx_udp_peer_add(board, peer) : -EINVAL;
 }
 
 int omx_query_udp_peer_add(struct net *net, void __user *arg)
 {
-	return query_udp_peer(net, arg, true, udp_peer_add);
+	return query_udp_peer(net, arg, true, omx_query_add_udp_peer);
 }
 
 int omx_query_udp_peer_remove(struct net *net, void __user *arg)

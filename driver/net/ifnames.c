@@ -3,8 +3,8 @@
  * The commands of the module parameter "ifnames": which network devices of the
  * caller's namespace are boards.
  *
- * main.c calls these functions when the parameter is written or read, in process
- * context.
+ * main.c calls these functions when the parameter is written or read, and
+ * netlink/change.c to attach and detach by name, in process context.
  */
 #define pr_fmt(fmt) "omx: " fmt
 
@@ -19,7 +19,7 @@
 #include "net/board.h"
 #include "net/ifnames.h"
 
-static int ifnames_attach(struct net *net, const char *name)
+int omx_ifnames_attach(struct net *net, const char *name)
 {
 	struct net_device *dev = __dev_get_by_name(net, name);
 	struct omx_board *board;
@@ -33,7 +33,7 @@ static int ifnames_attach(struct net *net, const char *name)
 	return 0;
 }
 
-static int ifnames_detach(struct net *net, const char *name, bool force)
+int omx_ifnames_detach(struct net *net, const char *name, bool force)
 {
 	struct net_device *dev = __dev_get_by_name(net, name);
 	struct omx_board *board = NULL;
@@ -57,10 +57,10 @@ static int ifnames_execute(struct net *net, const char *word)
 		return omx_detach_all(net);
 	}
 	if (!strncmp(word, "--", 2))
-		return ifnames_detach(net, word + 2, true);
+		return omx_ifnames_detach(net, word + 2, true);
 	if (*word == '-')
-		return ifnames_detach(net, word + 1, false);
-	return ifnames_attach(net, *word == '+' ? word + 1 : word);
+		return omx_ifnames_detach(net, word + 1, false);
+	return omx_ifnames_attach(net, *word == '+' ? word + 1 : word);
 }
 
 /* Continues after a word that fails; the first error is returned. */

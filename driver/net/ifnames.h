@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The commands of the module parameter "ifnames", for main.c.
+ * The commands of the module parameter "ifnames", for main.c; attaching and detaching
+ * by name, for netlink/change.c.
  */
 #ifndef OMX_IFNAMES_H
 #define OMX_IFNAMES_H
 
 #include <linux/types.h>
+
+struct net;
 
 /*
  * Executes commands: "all", "none", or names separated by blanks or commas.
@@ -15,5 +18,12 @@
 int omx_ifnames_command(const char *words);
 /* Writes the names of the attached devices.  Process context. */
 int omx_ifnames_list(char *buffer, size_t size);
+
+/*
+ * A device that is attached already remains so, also when "all" is not in effect any
+ * more.  The errors are those of omx_attach_error().  rtnl held.
+ */
+int omx_ifnames_attach(struct net *net, const char *name);
+int omx_ifnames_detach(struct net *net, const char *name, bool force);
 
 #endif
