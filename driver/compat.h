@@ -17,6 +17,7 @@
 #include <linux/timer.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
+#include <net/genetlink.h>
 #include <net/sock.h>
 
 /* 6.16 renamed from_timer(). */
@@ -205,6 +206,16 @@ static inline void omx_iommu_sva_disable(struct device *dev)
 	__builtin_choose_expr(__builtin_types_compatible_p(				\
 			typeof(udp_tunnel_sock_release), void (struct sock *)),		\
 		(socket)->sk, socket)
+
+/* The attributes of a request for a dump; 6.6 keeps the whole request. */
+static inline struct nlattr **omx_genl_dump_attrs(struct netlink_callback *cb)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	return genl_dumpit_info(cb)->attrs;
+#else
+	return genl_info_dump(cb)->attrs;
+#endif
+}
 
 /* cond_resched_rcu(), which 7.2 has no more. */
 static inline void omx_cond_resched_rcu(void)

@@ -31,6 +31,7 @@
 #include "net/small_queue.h"
 #include "net/tx_page_pool.h"
 #include "net/udp_carrier.h"
+#include "netlink/netlink.h"
 #include "observe/selftest.h"
 #include "omx_version.h"
 #include "pager/pager.h"
@@ -133,18 +134,24 @@ static int __init omx_init(void)
 	error = omx_boards_init();
 	if (error)
 		goto exit_gso;
-	error = omx_attach_init();
+	error = omx_netlink_init();
 	if (error)
 		goto exit_boards;
+	error = omx_attach_init();
+	if (error)
+		goto exit_netlink;
 	error = omx_chardev_init();
 	if (error)
 		goto exit_attach;
+	omx_netlink_allow_changes(true);
 	begin_commands();
 	pr_info("version " OMX_VERSION " loaded\n");
 	return 0;
 
 exit_attach:
 	omx_attach_exit();
+exit_netlink:
+	omx_netlink_exit();
 exit_boards:
 	omx_boards_exit();
 exit_gso:
@@ -170,8 +177,10 @@ exit_pools:
 static void __exit omx_exit(void)
 {
 	end_commands();
+	omx_netlink_allow_changes(false);
 	omx_chardev_exit();
 	omx_attach_exit();
+	omx_netlink_exit();	/* has said that the boards are detached */
 	omx_boards_exit();
 	omx_gso_exit();
 	omx_pager_exit();	/* transfers of closed endpoints may still page in */

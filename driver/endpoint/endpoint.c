@@ -26,6 +26,7 @@
 #include "memory/space.h"
 #include "net/board.h"
 #include "net/small_queue.h"
+#include "netlink/events.h"
 #include "observe/lock_order.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
@@ -150,6 +151,7 @@ static int endpoint_claim_slot(struct omx_board *board, struct omx_endpoint *ep,
 		ep->board = board;
 		__set_bit(i, board->endpoints_open);
 		rcu_assign_pointer(board->endpoints[i], ep);
+		omx_event_endpoint(ep, OMX_CMD_ENDPOINT_OPENED);
 	}
 	spin_unlock_bh(&board->endpoints_lock);
 	return error;
@@ -282,6 +284,7 @@ static void endpoint_make_dead(struct omx_board *board, struct omx_endpoint *ep,
 	RCU_INIT_POINTER(board->endpoints[ep->index], NULL);
 	__clear_bit(ep->index, board->endpoints_open);
 	WRITE_ONCE(ep->dead, status);
+	omx_event_endpoint(ep, OMX_CMD_ENDPOINT_CLOSED);
 }
 
 void omx_endpoint_retire(struct omx_endpoint *ep)

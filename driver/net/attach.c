@@ -16,6 +16,7 @@
 #include "net/board.h"
 #include "net/hello.h"
 #include "net/peer.h"
+#include "netlink/events.h"
 
 /* ---- attaching ---- */
 
@@ -80,6 +81,8 @@ int omx_board_attach(struct net_device *dev, bool automatic)
 
 	rcu_assign_pointer(on->boards[index], board);
 	dev_add_pack(&board->packet_type);
+	board->link_was_up = omx_board_flags(board) & OMX_BOARD_UP;
+	omx_event_board(board, OMX_CMD_BOARD_ATTACHED);	/* before it finds peers */
 	if (netif_running(dev))
 		omx_hello_resume(board);
 	pr_info("board %u (%s) attached\n", index, netdev_name(dev));
@@ -188,6 +191,7 @@ int omx_board_detach(struct omx_board *board, bool force)
 	omx_incoming_stop(&board->incoming);
 	omx_hello_pause(board);
 	omx_peers_destroy(board);
+	omx_event_board(board, OMX_CMD_BOARD_DETACHED);
 	pr_info("board %u (%s) detached\n", board->index, netdev_name(dev));
 	board->dev = NULL;
 	netdev_put(dev, &board->dev_tracker);
@@ -213,8 +217,21 @@ int omx_detach_all(struct net *net)
 
 /* ---- the netdevice notifier ---- */
 
+/* Devices change more often than their link does. */
+static void board_report_link(struct omx_board *board)
+{
+	bool up = omx_board_flags(board) & OMX_BOARD_UP;
+
+	ASSERT_RTNL();
+	if (up == board->link_was_up)
+		return;
+	board->link_was_up = up;
+	omx_event_board(board, up ? OMX_CMD_LINK_UP : OMX_CMD_LINK_DOWN);
+}
+
 static void board_changed(struct omx_board *board)
 {
+	board_report_link(board);
 	omx_hello_announce(board);
 	omx_endpoints_board_changed(board);
 }
@@ -224,6 +241,7 @@ static void device_came_up(struct omx_net *on, struct net_device *dev)
 	struct omx_board *board = omx_board_of(on, dev);
 
 	if (board) {
+		board_report_link(board);
 		omx_hello_resume(board);
 		omx_endpoints_board_changed(board);
 	} else if (on->automatic) {

@@ -60,6 +60,7 @@ struct omx_board {
 	u32 boot;			/* random, tells restarts apart */
 	bool automatic;			/* attached because of "all"; rtnl */
 	bool detaching;			/* set once, before endpoints end; endpoints_lock */
+	bool link_was_up;		/* in the last event; rtnl */
 	u64 mac;			/* never changes: another MAC is another board */
 	struct omx_net *on;		/* of its namespace */
 	struct packet_type packet_type;	/* for this device only: frames need no lookup */

@@ -27,6 +27,7 @@
 #include "net/mtu_probe.h"
 #include "net/peer.h"
 #include "net/transmit.h"
+#include "netlink/events.h"
 #include "omx_wire.h"
 
 #define BURST_HELLOS		3
@@ -415,6 +416,8 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 				 const struct hello *hello)
 {
+	bool found = !peer->mtu;
+
 	peer->boot = hello->boot;
 	WRITE_ONCE(peer->heard, jiffies);
 	if (peer->mtu != hello->mtu) {
@@ -422,6 +425,8 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 		omx_peers_count_mtu_change(&board->peers);
 		omx_mtu_probe_soon(board, peer);
 	}
+	if (found)
+		omx_event_peer(board, peer, OMX_CMD_PEER_FOUND);
 	/* Whoever has not received the probe cannot answer it. */
 	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE &&
 	    hello->nonce && hello->nonce == peer->probe_nonce)

@@ -23,6 +23,7 @@
 #include "net/hello.h"
 #include "net/peer.h"
 #include "net/udp_carrier.h"
+#include "netlink/events.h"
 
 #define PEER_LIFETIME		(16 * HZ)	/* of one that is silent */
 #define LEFT_LIFETIME		(180 * HZ)	/* idle channels have been probed by then */
@@ -176,9 +177,19 @@ void omx_peer_replace(struct omx_peer_table *table, struct omx_peer *old,
 	kfree_rcu(old, rcu);
 }
 
+/* Its MTU is known as long as it is there. */
+static void peer_report_lost(struct omx_peer_table *table, const struct omx_peer *peer)
+{
+	lockdep_assert_held(&table->lock);
+	if (peer->mtu)
+		omx_event_peer(container_of(table, struct omx_board, peers), peer,
+			       OMX_CMD_PEER_LOST);
+}
+
 void omx_peer_delete(struct omx_peer_table *table, struct omx_peer *peer)
 {
 	lockdep_assert_held(&table->lock);
+	peer_report_lost(table, peer);
 	peer_leaves_udp(table, peer);	/* before its frames would leave by Ethernet */
 	xa_erase(&table->by_index, peer->index);
 	if (peer->mac)
@@ -202,6 +213,7 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 		omx_peer_delete(table, peer);
 		return;
 	}
+	peer_report_lost(table, peer);
 	WRITE_ONCE(peer->mtu, 0);
 	memset(&peer->path, 0, sizeof(peer->path));
 	if (peer->udp)
@@ -410,8 +422,8 @@ int omx_peer_query(struct omx_board *board, struct omx_ioc_peer *peer)
 	return found ? 0 : -ENOENT;
 }
 
-static void peer_describe_address(struct omx_board *board, const struct omx_peer *peer,
-				  struct omx_ioc_udp_peer *out)
+void omx_peer_describe_address(struct omx_board *board, const struct omx_peer *peer,
+			       struct omx_ioc_udp_peer *out)
 {
 	const struct omx_udp_path *path = peer->udp;
 
@@ -441,7 +453,7 @@ int omx_peer_query_address(struct omx_board *board, struct omx_ioc_udp_peer *pee
 	rcu_read_lock();
 	found = xa_find(&board->peers.by_index, &index, OMX_PEER_MAX, XA_PRESENT);
 	if (found)
-		peer_describe_address(board, found, peer);
+		omx_peer_describe_address(board, found, peer);
 	rcu_read_unlock();
 	return found ? 0 : -ENOENT;
 }

@@ -149,6 +149,8 @@ struct omx_udp_path *omx_peer_udp_path(struct omx_board *board, u64 mac);
 /* Is the MAC not to be reached by Ethernet, nor heard there, because it was by UDP? */
 bool omx_peer_has_left(struct omx_board *board, u64 mac);
 struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac);
+void omx_peer_describe_address(struct omx_board *board, const struct omx_peer *peer,
+			       struct omx_ioc_udp_peer *out);	/* RCU read lock held */
 struct omx_peer *omx_peer_find_address(struct omx_peer_table *table,
 				       const struct omx_address *address);
 /*

@@ -2,7 +2,7 @@
 /*
  * In place of the parts of the driver that are not simulated: one-sided accesses,
  * control groups, segmentation, copies within a host, the limit for the queue of the
- * device.  Nobody uses them here; what a
+ * device, netlink.  Nobody uses them here; what a
  * channel calls of them finds nothing.
  */
 #include "sim.h"
@@ -14,6 +14,7 @@
 #include "net/small_queue.h"
 #include "net/packet_pool.h"
 #include "net/tx_page_pool.h"
+#include "netlink/events.h"
 #include "onesided/access.h"
 #include "onesided/access_queue.h"
 #include "onesided/active.h"
@@ -358,4 +359,15 @@ bool omx_small_queue_asks(struct omx_channel *ch)
 void omx_small_queue_defer(struct omx_board_user *user, struct sk_buff *skb)
 {
 	SIM_FAIL("a queue that is full");
+}
+
+/* ---- events for administrators: nobody listens ---- */
+
+void omx_event_endpoint(struct omx_endpoint *ep, enum omx_netlink_command command)
+{
+}
+
+void omx_event_peer(struct omx_board *board, const struct omx_peer *peer,
+		    enum omx_netlink_command command)
+{
 }

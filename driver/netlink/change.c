@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that change boards and peers.  Netlink has checked the caller's capability and
+ * each attribute by itself; several requests may run at once, in process context.
+ *
+ * A request that fails names the attribute that is to blame, and the reason in words.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "device/query.h"
+#include "net/attach.h"
+#include "net/board.h"
+#include "net/ifnames.h"
+#include "net/peer.h"
+#include "net/udp_carrier.h"
+#include "netlink/netlink.h"
+#include "netlink/private.h"
+
+static bool changes_allowed;		/* rtnl */
+
+void omx_netlink_allow_changes(bool allow)
+{
+	rtnl_lock();
+	changes_allowed = allow;
+	rtnl_unlock();
+}
+
+/* The macros of extended acks take only literals. */
+static int change_refuse(struct genl_info *info, int attribute, int error, const char *why)
+{
+	if (info->extack) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[attribute]);
+		info->extack->_msg = why;
+	}
+	return error;
+}
+
+/* Is this attribute missing, without which there is nothing to do? */
+static bool change_lacks(struct genl_info *info, int attribute)
+{
+	if (!GENL_REQ_ATTR_CHECK(info, attribute))
+		return false;
+	GENL_SET_ERR_MSG(info, "an attribute is missing");
+	return true;
+}
+
+/* ---- boards ---- */
+
+int omx_change_board_attach(struct sk_buff *skb, struct genl_info *info)
+{
+	int error = -ENODEV;
+
+	if (change_lacks(info, OMX_A_IFNAME))
+		return -EINVAL;
+	rtnl_lock();
+	if (changes_allowed)
+		error = omx_ifnames_attach(genl_info_net(info),
+					   nla_data(info->attrs[OMX_A_IFNAME]));
+	rtnl_unlock();
+	if (!error)
+		return 0;
+	return change_refuse(info, OMX_A_IFNAME, error,
+			     error == -ENODEV ? "there is no such interface" :
+						omx_attach_error(error));
+}
+
+int omx_change_board_detach(struct sk_buff *skb, struct genl_info *info)
+{
+	int error;
+
+	if (change_lacks(info, OMX_A_IFNAME))
+		return -EINVAL;
+	rtnl_lock();
+	error = omx_ifnames_detach(genl_info_net(info), nla_data(info->attrs[OMX_A_IFNAME]),
+				   nla_get_flag(info->attrs[OMX_A_FORCE]));
+	rtnl_unlock();
+	if (!error)
+		return 0;
+	return change_refuse(info, OMX_A_IFNAME, error,
+			     error == -ENODEV ? "it is not a board" : omx_attach_error(error));
+}
+
+/* ---- peers ---- */
+
+static const char *peer_error(int error)
+{
+	switch (error) {
+	case -EADDRINUSE:
+		return "another program uses the UDP port";
+	case -EINVAL:
+		return "it takes the address of one other host, and a printable name";
+	case -ELOOP:
+		return "it is an address of this host";
+	case -ENODEV:
+		return "there is no such board";
+	case -ENOENT:
+		return "there is no such peer";
+	case -ENOMEM:
+		return "out of memory";
+	case -ENOSPC:
+		return "the board has as many peers as it can have";
+	case -EOPNOTSUPP:
+		return "the kernel has no UDP tunnels";
+	default:
+		return "it failed";
+	}
+}
+
+/* Which attribute is the address; 0: there is none, or there are two. */
+static int peer_address_attribute(struct genl_info *info)
+{
+	bool mac = info->attrs[OMX_A_MAC], address = info->attrs[OMX_A_ADDRESS];
+
+	if (mac == address) {
+		GENL_SET_ERR_MSG(info, "either a MAC or an IP address is needed");
+		return 0;
+	}
+	return mac ? OMX_A_MAC : OMX_A_ADDRESS;
+}
+
+static void peer_read(struct nlattr **attrs, struct omx_ioc_udp_peer *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+	peer->peer.board = nla_get_u32(attrs[OMX_A_BOARD]);
+	if (attrs[OMX_A_MAC])
+		peer->peer.mac = ether_addr_to_u64(nla_data(attrs[OMX_A_MAC]));
+	if (attrs[OMX_A_NAME])
+		nla_strscpy(peer->peer.name, attrs[OMX_A_NAME], sizeof(peer->peer.name));
+	if (attrs[OMX_A_ADDRESS])
+		memcpy(peer->address, nla_data(attrs[OMX_A_ADDRESS]), sizeof(peer->address));
+	if (attrs[OMX_A_SCOPE])
+		peer->scope = nla_get_u32(attrs[OMX_A_SCOPE]);
+}
+
+static int peer_change(struct genl_info *info,
+		       int (*change)(struct omx_board *board, struct omx_ioc_udp_peer *peer))
+{
+	struct omx_ioc_udp_peer peer;
+	struct omx_board *board;
+	int attribute, error;
+
+	if (change_lacks(info, OMX_A_BOARD))
+		return -EINVAL;
+	attribute = peer_address_attribute(info);
+	if (!attribute)
+		return -EINVAL;
+	peer_read(info->attrs, &peer);
+	board = omx_board_get(genl_info_net(info), peer.peer.board);
+	if (!board)
+		return change_refuse(info, OMX_A_BOARD, -ENODEV, peer_error(-ENODEV));
+	error = change(board, &peer);
+	omx_board_put(board);
+	return error ? change_refuse(info, attribute, error, peer_error(error)) : 0;
+}
+
+static int peer_add_any(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+{
+	return peer->peer.mac ? omx_query_add_peer(board, &peer->peer) :
+				omx_query_add_udp_peer(board, peer);
+}
+
+static int peer_remove_any(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+{
+	return peer->peer.mac ? omx_peer_remove(board, peer->peer.mac) :
+				omx_udp_peer_remove(board, peer);
+}
+
+int omx_change_peer_add(struct sk_buff *skb, struct genl_info *info)
+{
+	return peer_change(info, peer_add_any);
+}
+
+int omx_change_peer_remove(struct sk_buff *skb, struct genl_info *info)
+{
+	return peer_change(info, peer_remove_any);
+}
