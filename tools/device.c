@@ -116,14 +116,11 @@ static int board_get(const struct device *device, uint32_t index,
 	return device_fail("read board %u", index);
 }
 
-static int no_boards(uint32_t only)
+int board_list_is_empty(uint32_t only)
 {
 	if (only != OMX_ANY)
-		complain("omx_info lists those there are", "no board %u here", only);
-	else
-		complain("attach an interface, for instance: "
-			 "echo +eth0 > /sys/module/omx/parameters/ifnames", "no board");
-	return -1;
+		return complain("omx_boards lists those there are", "no board %u here", only);
+	return complain("attach an interface, for instance: omx_boards attach eth0", "no board");
 }
 
 int device_boards(const struct device *device, uint32_t only,
@@ -141,7 +138,7 @@ int device_boards(const struct device *device, uint32_t only,
 			return -1;
 		list->count += there;
 	}
-	return list->count ? 0 : no_boards(only);
+	return list->count ? 0 : board_list_is_empty(only);
 }
 
 int peer_list_append(struct peer_list *list,

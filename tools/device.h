@@ -20,6 +20,7 @@ struct device {
 struct board_list {
 	struct omx_ioc_board board[OMX_BOARD_MAX];
 	unsigned int count;
+	uint32_t endpoint_max;		/* of a board; of netlink_boards() only */
 };
 
 struct peer_list {
@@ -46,6 +47,8 @@ int device_fail(const char *what, ...) __attribute__((format(printf, 1, 2)));
  */
 int device_boards(const struct device *device, uint32_t only,
 		  struct board_list *list);
+/* Prints that there is no such board, or no board at all, and returns -1. */
+int board_list_is_empty(uint32_t only);
 
 /*
  * Appends the peers of a board. The caller frees the list, also after a

@@ -82,6 +82,16 @@ struct json_object *json_new_board(const struct omx_ioc_board *board)
 	return object;
 }
 
+void json_add_board_state(struct json_object *object, const struct omx_ioc_board *board)
+{
+	json_add_bool(object, "up", board->flags & OMX_BOARD_UP);
+	json_add_bool(object, "automatic", board->flags & OMX_BOARD_AUTO);
+	json_add_u64(object, "mtu", board->mtu);
+	json_add_string(object, "driver", board->drivername);
+	json_add_i64(object, "numa_node", board->numa_node);
+	json_add_u64(object, "endpoints_open", board->endpoints_open);
+}
+
 static void json_add_address(struct json_object *object, const struct omx_ioc_udp_peer *udp)
 {
 	char text[ADDRESS_TEXT_LEN];
@@ -96,9 +106,8 @@ static void json_add_address(struct json_object *object, const struct omx_ioc_ud
 		json_add(object, "error", json_object_new_null());
 }
 
-struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
+void json_add_peer(struct json_object *object, const struct omx_ioc_udp_peer *udp)
 {
-	struct json_object *object = json_new_object();
 	const struct omx_ioc_peer *peer = &udp->peer;
 
 	json_add_u64(object, "board", peer->board);
@@ -116,6 +125,13 @@ struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
 	json_add_bool(object, "static", peer->flags & OMX_PEER_STATIC);
 	json_add_bool(object, "local", peer->flags & OMX_PEER_LOCAL);
 	json_add_address(object, udp);
+}
+
+struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_peer(object, udp);
 	return object;
 }
 

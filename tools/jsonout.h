@@ -31,7 +31,10 @@ void json_add_number(struct json_object *object, const char *key, double value);
  * own.
  */
 struct json_object *json_new_board(const struct omx_ioc_board *board);
+/* The rest that is known of a board. */
+void json_add_board_state(struct json_object *object, const struct omx_ioc_board *board);
 struct json_object *json_new_peer(const struct omx_ioc_udp_peer *udp);
+void json_add_peer(struct json_object *object, const struct omx_ioc_udp_peer *udp);
 
 /* Prints and frees the object. Returns -1 after printing a write error. */
 int json_finish(struct json_object *object, FILE *out);

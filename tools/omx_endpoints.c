@@ -1,137 +1,129 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_endpoints(1) prints which process has which endpoint open. */
+/* omx_endpoints(1) prints which process has which endpoint open, and what passes there. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 
 #include "jsonout.h"
+#include "objects.h"
 #include "tool.h"
 
-static int read_endpoint(const struct device *device, uint32_t board,
-			 uint32_t index, struct omx_ioc_endpoint_info *endpoint)
+/* Called for each number from 0 to the board's last: NULL if no endpoint has it. */
+typedef void (*endpoint_visitor)(uint32_t number, const struct endpoint *endpoint, void *context);
+
+/* The list has the order of the numbers. */
+static void visit_endpoints(const struct endpoint_list *list, uint32_t max, bool closed,
+			    endpoint_visitor visit, void *context)
 {
-	*endpoint = (struct omx_ioc_endpoint_info){
-		.board = board,
-		.endpoint = index,
-	};
-	if (ioctl(device->fd, OMX_IOC_ENDPOINT_INFO, endpoint) < 0)
-		return device_fail("read endpoint %" PRIu32 " of board %" PRIu32,
-				   index, board);
-	return 0;
+	uint32_t number;
+	size_t next = 0;
+
+	if (!closed) {
+		for (; next < list->count; next++)
+			visit(list->endpoint[next].number, &list->endpoint[next], context);
+		return;
+	}
+	for (number = 0; number < max; number++) {
+		bool open = next < list->count && list->endpoint[next].number == number;
+
+		visit(number, open ? &list->endpoint[next] : NULL, context);
+		next += open;
+	}
 }
 
-static void print_endpoint(const struct omx_ioc_endpoint_info *endpoint)
+/* ---- for people ---- */
+
+static void print_endpoint(uint32_t number, const struct endpoint *endpoint, void *context)
 {
-	if (endpoint->pid)
-		printf("%5" PRIu32 "  open by pid %" PRIu32 " (%s)\n",
-		       endpoint->endpoint, endpoint->pid, endpoint->command);
-	else
-		printf("%5" PRIu32 "  closed\n", endpoint->endpoint);
+	(void)context;
+	if (!endpoint) {
+		printf("%5" PRIu32 "  closed\n", number);
+		return;
+	}
+	printf("%5" PRIu32 "  open by pid %" PRIu32 " (%s)", number, endpoint->pid,
+	       endpoint->command);
+	print_traffic(endpoint);
+	printf("\n");
 }
 
-static struct json_object *describe_endpoint(const struct omx_ioc_endpoint_info *endpoint)
+static void endpoints_print_board(const struct omx_ioc_board *board,
+				  const struct endpoint_list *list, uint32_t max, bool closed)
+{
+	printf("%s (board #%" PRIu32 ", %s)\n", board->name, board->board, board->ifname);
+	visit_endpoints(list, max, closed, print_endpoint, NULL);
+	printf("  %zu endpoints open (out of %" PRIu32 ")\n", list->count, max);
+}
+
+/* ---- for programs ---- */
+
+static void describe_endpoint(uint32_t number, const struct endpoint *endpoint, void *array)
 {
 	struct json_object *object = json_new_object();
 
-	json_add_u64(object, "endpoint", endpoint->endpoint);
-	json_add_bool(object, "open", endpoint->pid);
-	if (endpoint->pid) {
-		json_add_u64(object, "pid", endpoint->pid);
-		json_add_string(object, "command", endpoint->command);
-	}
-	return object;
+	json_add_u64(object, "endpoint", number);
+	json_add_bool(object, "open", endpoint);
+	if (endpoint)
+		json_add_endpoint_state(object, endpoint);
+	json_append(array, object);
 }
 
-/* Prints the endpoints, or appends them to `array` if that is not NULL. */
-static int walk_endpoints(const struct device *device, uint32_t board,
-			  const struct tool_options *options,
-			  struct json_object *array, uint32_t *open)
-{
-	struct omx_ioc_endpoint_info endpoint;
-	uint32_t i;
-
-	*open = 0;
-	for (i = 0; i < device->info.endpoint_max; i++) {
-		if (read_endpoint(device, board, i, &endpoint) < 0)
-			return -1;
-		*open += !!endpoint.pid;
-		if (!endpoint.pid && !options->verbose)
-			continue;
-		if (array)
-			json_append(array, describe_endpoint(&endpoint));
-		else
-			print_endpoint(&endpoint);
-	}
-	return 0;
-}
-
-static int endpoints_print_board(const struct device *device,
-				 const struct omx_ioc_board *board,
-				 const struct tool_options *options)
-{
-	uint32_t open;
-
-	printf("%s (board #%" PRIu32 ", %s)\n", board->name, board->board,
-	       board->ifname);
-	if (walk_endpoints(device, board->board, options, NULL, &open) < 0)
-		return -1;
-	printf("  %" PRIu32 " endpoints open (out of %" PRIu32 ")\n", open,
-	       device->info.endpoint_max);
-	return 0;
-}
-
-static struct json_object *describe_board(const struct device *device,
-					  const struct omx_ioc_board *board,
-					  const struct tool_options *options)
+static struct json_object *describe_board(const struct omx_ioc_board *board,
+					  const struct endpoint_list *list, uint32_t max,
+					  bool closed)
 {
 	struct json_object *object = json_new_board(board);
 	struct json_object *endpoints = json_new_array();
-	uint32_t open;
-	int ret;
 
-	ret = walk_endpoints(device, board->board, options, endpoints, &open);
-	json_add_u64(object, "open", open);
-	json_add_u64(object, "max", device->info.endpoint_max);
+	visit_endpoints(list, max, closed, describe_endpoint, endpoints);
+	json_add_u64(object, "open", list->count);
+	json_add_u64(object, "max", max);
 	json_add(object, "endpoints", endpoints);
-	if (ret == 0)
-		return object;
-	json_object_put(object);
-	return NULL;
+	return object;
 }
 
-static int endpoints_show_json(const struct device *device, const struct board_list *boards,
-			       const struct tool_options *options)
+/* ---- both ---- */
+
+/* Prints each board, or appends it to `array` if that is not NULL. */
+static int walk_boards(struct netlink *netlink, const struct board_list *boards, bool closed,
+		       struct json_object *array)
 {
-	struct json_object *array = json_new_array();
-	struct json_object *object;
 	unsigned int i;
 
 	for (i = 0; i < boards->count; i++) {
-		object = describe_board(device, &boards->board[i], options);
-		if (!object) {
-			json_object_put(array);
+		const struct omx_ioc_board *board = &boards->board[i];
+		struct endpoint_list list = { 0 };
+
+		if (netlink_endpoints(netlink, board->board, &list) < 0) {
+			endpoint_list_free(&list);
 			return -1;
 		}
-		json_append(array, object);
+		if (array)
+			json_append(array, describe_board(board, &list, boards->endpoint_max,
+							  closed));
+		else
+			endpoints_print_board(board, &list, boards->endpoint_max, closed);
+		endpoint_list_free(&list);
 	}
-	return json_finish(array, stdout);
+	return 0;
 }
 
-static int endpoints_run(const struct device *device, const struct tool_options *options)
+static int endpoints_ask(struct netlink *netlink, const struct tool_options *options)
 {
+	struct json_object *array;
 	struct board_list boards;
-	unsigned int i;
 
-	if (device_boards(device, options->board, &boards) < 0)
+	if (netlink_boards(netlink, options->board, &boards) < 0)
 		return -1;
-	if (options->json)
-		return endpoints_show_json(device, &boards, options);
-	for (i = 0; i < boards.count; i++)
-		if (endpoints_print_board(device, &boards.board[i], options) < 0)
-			return -1;
-	return 0;
+	if (!boards.count)
+		return board_list_is_empty(options->board);
+	if (!options->json)
+		return walk_boards(netlink, &boards, options->verbose, NULL);
+	array = json_new_array();
+	if (walk_boards(netlink, &boards, options->verbose, array) == 0)
+		return json_finish(array, stdout);
+	json_object_put(array);
+	return -1;
 }
 
 static const struct argp_option endpoints_options[] = {
@@ -143,8 +135,9 @@ static const struct argp_option endpoints_options[] = {
 };
 
 const struct tool tool = {
-	.description = "Show which process has which endpoint open.",
+	.description = "Show which process has which endpoint open, and what it sends and "
+		       "receives.",
 	.options = endpoints_options,
 	.defaults = { .board = OMX_ANY },
-	.run = endpoints_run,
+	.ask = endpoints_ask,
 };

@@ -155,12 +155,7 @@ static struct json_object *describe_report(const struct report *report)
 	struct json_object *peers = json_new_array();
 	size_t i;
 
-	json_add_bool(object, "up", board->flags & OMX_BOARD_UP);
-	json_add_bool(object, "automatic", board->flags & OMX_BOARD_AUTO);
-	json_add_u64(object, "mtu", board->mtu);
-	json_add_string(object, "driver", board->drivername);
-	json_add(object, "numa_node", json_object_new_int(board->numa_node));
-	json_add_u64(object, "endpoints_open", board->endpoints_open);
+	json_add_board_state(object, board);
 	for (i = 0; i < report->peers.count; i++)
 		json_append(peers, json_new_peer(&report->peers.peer[i]));
 	json_add(object, "peers", peers);

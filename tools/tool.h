@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the small tools (omx_info, omx_counters, omx_endpoints, omx_hostname,
- * omx_peers) have in common.  Each of them defines one `tool`; the main() in
- * tool_main.c parses the command line, opens the device and calls the
+ * What the small tools (omx_boards, omx_info, omx_counters, omx_endpoints, omx_hostname,
+ * omx_monitor, omx_peers) have in common.  Each of them defines one `tool`; the main() in
+ * tool_main.c parses the command line, opens the device or a netlink socket and calls the
  * functions of the tool, in the order of this structure.
  */
 #ifndef OMX_TOOLS_TOOL_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "device.h"
+#include "netlink.h"
 #include "options.h"
 
 /* The values of the common options, of which a tool offers some. */
@@ -41,8 +42,9 @@ struct tool {
 	 */
 	int (*check)(void);
 
-	/* Returns -1 after printing what went wrong. */
+	/* One of the two.  Returns -1 after printing what went wrong. */
 	int (*run)(const struct device *device, const struct tool_options *options);
+	int (*ask)(struct netlink *netlink, const struct tool_options *options);
 };
 
 extern const struct tool tool;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The main() of the small tools: parses the command line, lets the tool
- * validate its arguments, opens the device and runs the tool.
+ * validate its arguments, opens the device or a netlink socket and runs the tool.
  *
  * The exit status is 0 on success, EX_USAGE for bad usage and EXIT_FAILURE
  * for everything else; whichever function fails prints the reason (complain.h).
@@ -63,6 +63,23 @@ static int run_on_device(const struct tool_options *options)
 	return ret;
 }
 
+static int run_on_netlink(const struct tool_options *options)
+{
+	static struct netlink netlink;
+	int ret;
+
+	if (netlink_open(&netlink) < 0)
+		return -1;
+	ret = tool.ask(&netlink, options);
+	netlink_close(&netlink);
+	return ret;
+}
+
+static int run_tool(const struct tool_options *options)
+{
+	return tool.ask ? run_on_netlink(options) : run_on_device(options);
+}
+
 int main(int argc, char **argv)
 {
 	struct tool_options options = tool.defaults;
@@ -80,7 +97,7 @@ int main(int argc, char **argv)
 		status = tool.check();
 	if (status)
 		return status;
-	if (run_on_device(&options) || complain_unless_written())
+	if (run_tool(&options) || complain_unless_written())
 		return EXIT_FAILURE;
 	return EXIT_SUCCESS;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The objects of the netlink family: boards, peers and endpoints, read from attributes
+ * and listed.  Functions that list print why they fail, as those of device.h do.
+ */
+#ifndef OMX_TOOLS_OBJECTS_H
+#define OMX_TOOLS_OBJECTS_H
+
+#include <json.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device.h"
+#include "netlink.h"
+
+struct traffic {
+	uint64_t messages;
+	uint64_t bytes;
+};
+
+struct endpoint {
+	uint32_t board;
+	uint32_t number;
+	uint32_t pid;			/* 0: not visible from here */
+	char command[16];
+	struct traffic sent, received;
+	uint32_t channels;
+	uint32_t sends, pulls, accesses;	/* under way */
+	uint32_t regions, windows;
+	uint32_t unfetched;		/* bytes */
+	uint32_t events;		/* that wait in its ring: slots */
+	uint64_t memory;		/* bytes */
+};
+
+struct endpoint_list {
+	struct endpoint *endpoint;
+	size_t count;
+};
+
+void board_read(const struct nlattr *const attribute[], struct omx_ioc_board *board);
+void peer_read(const struct nlattr *const attribute[], struct omx_ioc_udp_peer *peer);
+void endpoint_read(const struct nlattr *const attribute[], struct endpoint *endpoint);
+
+/*
+ * The board with the number `only`, or all boards if that is OMX_ANY.  Returns 0 also if
+ * there is no board at all, or -1 after printing the reason.
+ */
+int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *list);
+/* Append those of one board, or of all. The caller frees the lists, also after a failure. */
+int netlink_peers(struct netlink *netlink, uint32_t board, struct peer_list *list);
+int netlink_endpoints(struct netlink *netlink, uint32_t board, struct endpoint_list *list);
+void endpoint_list_free(struct endpoint_list *list);
+
+/* Prints ", sent N messages (N bytes), received ...". */
+void print_traffic(const struct endpoint *endpoint);
+/* Adds what there is to say of an endpoint besides its number. */
+void json_add_endpoint_state(struct json_object *object, const struct endpoint *endpoint);
+
+#endif
