@@ -36,8 +36,9 @@ enum omx_netlink_command {
 	/* Changes; those that fail say why (NLMSGERR_ATTR_MSG). */
 	OMX_CMD_BOARD_ATTACH,		/* IFNAME */
 	OMX_CMD_BOARD_DETACH,		/* IFNAME, FORCE */
+	OMX_CMD_BOARD_SET,		/* BOARD, NAME */
 	OMX_CMD_PEER_ADD,		/* BOARD, MAC or ADDRESS and SCOPE, NAME */
-	OMX_CMD_PEER_REMOVE,		/* BOARD, MAC or ADDRESS and SCOPE */
+	OMX_CMD_PEER_REMOVE,		/* BOARD, MAC or ADDRESS and SCOPE; without them: all */
 
 	/* Events. */
 	OMX_CMD_BOARD_ATTACHED,

@@ -81,6 +81,35 @@ int omx_change_board_detach(struct sk_buff *skb, struct genl_info *info)
 			     error == -ENODEV ? "it is not a board" : omx_attach_error(error));
 }
 
+static struct omx_board *change_get_board(struct genl_info *info)
+{
+	return omx_board_get(genl_info_net(info), nla_get_u32(info->attrs[OMX_A_BOARD]));
+}
+
+static int change_no_board(struct genl_info *info)
+{
+	return change_refuse(info, OMX_A_BOARD, -ENODEV, "there is no such board");
+}
+
+int omx_change_board_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct omx_board *board;
+	const char *name;
+
+	if (change_lacks(info, OMX_A_BOARD) || change_lacks(info, OMX_A_NAME))
+		return -EINVAL;
+	name = nla_data(info->attrs[OMX_A_NAME]);
+	if (!omx_peer_name_is_valid(name, strlen(name)))
+		return change_refuse(info, OMX_A_NAME, -EINVAL,
+				     "a name is printable, without blanks and slashes");
+	board = change_get_board(info);
+	if (!board)
+		return change_no_board(info);
+	omx_board_rename(board, name);
+	omx_board_put(board);
+	return 0;
+}
+
 /* ---- peers ---- */
 
 static const char *peer_error(int error)
@@ -93,7 +122,7 @@ static const char *peer_error(int error)
 	case -ELOOP:
 		return "it is an address of this host";
 	case -ENODEV:
-		return "there is no such board";
+		return "the board is being detached";
 	case -ENOENT:
 		return "there is no such peer";
 	case -ENOMEM:
@@ -107,16 +136,14 @@ static const char *peer_error(int error)
 	}
 }
 
-/* Which attribute is the address; 0: there is none, or there are two. */
+/* Which attribute is the address, or BOARD if there is none; -EINVAL: there are two. */
 static int peer_address_attribute(struct genl_info *info)
 {
-	bool mac = info->attrs[OMX_A_MAC], address = info->attrs[OMX_A_ADDRESS];
-
-	if (mac == address) {
-		GENL_SET_ERR_MSG(info, "either a MAC or an IP address is needed");
-		return 0;
-	}
-	return mac ? OMX_A_MAC : OMX_A_ADDRESS;
+	if (!info->attrs[OMX_A_ADDRESS])
+		return info->attrs[OMX_A_MAC] ? OMX_A_MAC : OMX_A_BOARD;
+	if (!info->attrs[OMX_A_MAC])
+		return OMX_A_ADDRESS;
+	return change_refuse(info, OMX_A_MAC, -EINVAL, "a peer has a MAC or an IP address here");
 }
 
 static void peer_read(struct nlattr **attrs, struct omx_ioc_udp_peer *peer)
@@ -134,7 +161,8 @@ static void peer_read(struct nlattr **attrs, struct omx_ioc_udp_peer *peer)
 }
 
 static int peer_change(struct genl_info *info,
-		       int (*change)(struct omx_board *board, struct omx_ioc_udp_peer *peer))
+		       int (*change)(struct omx_board *board, int attribute,
+				     struct omx_ioc_udp_peer *peer))
 {
 	struct omx_ioc_udp_peer peer;
 	struct omx_board *board;
@@ -143,27 +171,39 @@ static int peer_change(struct genl_info *info,
 	if (change_lacks(info, OMX_A_BOARD))
 		return -EINVAL;
 	attribute = peer_address_attribute(info);
-	if (!attribute)
-		return -EINVAL;
-	peer_read(info->attrs, &peer);
-	board = omx_board_get(genl_info_net(info), peer.peer.board);
+	if (attribute < 0)
+		return attribute;
+	board = change_get_board(info);
 	if (!board)
-		return change_refuse(info, OMX_A_BOARD, -ENODEV, peer_error(-ENODEV));
-	error = change(board, &peer);
+		return change_no_board(info);
+	peer_read(info->attrs, &peer);
+	error = change(board, attribute, &peer);
 	omx_board_put(board);
 	return error ? change_refuse(info, attribute, error, peer_error(error)) : 0;
 }
 
-static int peer_add_any(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+static int peer_add_any(struct omx_board *board, int attribute, struct omx_ioc_udp_peer *peer)
 {
-	return peer->peer.mac ? omx_query_add_peer(board, &peer->peer) :
-				omx_query_add_udp_peer(board, peer);
+	switch (attribute) {
+	case OMX_A_MAC:
+		return omx_query_add_peer(board, &peer->peer);
+	case OMX_A_ADDRESS:
+		return omx_query_add_udp_peer(board, peer);
+	default:
+		return -EINVAL;
+	}
 }
 
-static int peer_remove_any(struct omx_board *board, struct omx_ioc_udp_peer *peer)
+static int peer_remove_any(struct omx_board *board, int attribute, struct omx_ioc_udp_peer *peer)
 {
-	return peer->peer.mac ? omx_peer_remove(board, peer->peer.mac) :
-				omx_udp_peer_remove(board, peer);
+	switch (attribute) {
+	case OMX_A_MAC:
+		return peer->peer.mac ? omx_peer_remove(board, peer->peer.mac) : -ENOENT;
+	case OMX_A_ADDRESS:
+		return omx_udp_peer_remove(board, peer);
+	default:
+		return omx_peer_remove(board, 0);
+	}
 }
 
 int omx_change_peer_add(struct sk_buff *skb, struct genl_info *info)

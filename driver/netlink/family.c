@@ -28,6 +28,11 @@ static const struct nla_policy board_detach_policy[] = {
 	[OMX_A_FORCE]	= { .type = NLA_FLAG },
 };
 
+static const struct nla_policy board_set_policy[] = {
+	[OMX_A_BOARD]	= NLA_POLICY_MAX(NLA_U32, OMX_BOARD_MAX - 1),
+	[OMX_A_NAME]	= { .type = NLA_NUL_STRING, .len = OMX_NAME_LEN - 1 },
+};
+
 static const struct nla_policy peer_add_policy[] = {
 	[OMX_A_BOARD]	= NLA_POLICY_MAX(NLA_U32, OMX_BOARD_MAX - 1),
 	[OMX_A_MAC]	= NLA_POLICY_EXACT_LEN(ETH_ALEN),
@@ -69,6 +74,7 @@ static const struct genl_ops netlink_ops[] = {
 	DUMP(OMX_CMD_COUNTER_GET,	omx_dump_counters),
 	CHANGE(OMX_CMD_BOARD_ATTACH,	omx_change_board_attach, board_attach_policy),
 	CHANGE(OMX_CMD_BOARD_DETACH,	omx_change_board_detach, board_detach_policy),
+	CHANGE(OMX_CMD_BOARD_SET,	omx_change_board_set, board_set_policy),
 	CHANGE(OMX_CMD_PEER_ADD,	omx_change_peer_add, peer_add_policy),
 	CHANGE(OMX_CMD_PEER_REMOVE,	omx_change_peer_remove, peer_remove_policy),
 };

@@ -46,6 +46,7 @@ int omx_dump_counters(struct sk_buff *skb, struct netlink_callback *cb);
 /* ---- change.c: process context ---- */
 int omx_change_board_attach(struct sk_buff *skb, struct genl_info *info);
 int omx_change_board_detach(struct sk_buff *skb, struct genl_info *info);
+int omx_change_board_set(struct sk_buff *skb, struct genl_info *info);
 int omx_change_peer_add(struct sk_buff *skb, struct genl_info *info);
 int omx_change_peer_remove(struct sk_buff *skb, struct genl_info *info);
 

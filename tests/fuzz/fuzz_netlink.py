@@ -21,9 +21,9 @@ ERROR, DONE = 2, 3
 CONTROLLER = 16
 
 # contract/omx_netlink.h
-(BOARD_GET, PEER_GET, ENDPOINT_GET, COUNTER_GET, BOARD_ATTACH, BOARD_DETACH, PEER_ADD,
- PEER_REMOVE) = range(1, 9)
-COMMANDS = 16
+(BOARD_GET, PEER_GET, ENDPOINT_GET, COUNTER_GET, BOARD_ATTACH, BOARD_DETACH, BOARD_SET, PEER_ADD,
+ PEER_REMOVE) = range(1, 10)
+COMMANDS = 17
 PAD, BOARD, IFNAME, FORCE, MAC, NAME, ADDRESS, SCOPE, FLAGS = range(1, 10)
 PEER, LAST = 16, 39
 
@@ -124,6 +124,12 @@ WRONG = (
     ("a board that is none", BOARD_DETACH, 0, attribute(IFNAME, "lo"), (errno.ENODEV,)),
     ("a flag with a value", BOARD_DETACH, 0,
      attribute(IFNAME, "nowhere") + attribute(FORCE, 1), RANGE),
+    ("no name of a board", BOARD_SET, 0, attribute(BOARD, 0), (errno.EINVAL,)),
+    ("a name of no board", BOARD_SET, 0, attribute(NAME, "x"), (errno.EINVAL,)),
+    ("a name of a board that is not there", BOARD_SET, 0,
+     attribute(BOARD, 30) + attribute(NAME, "x"), (errno.ENODEV,)),
+    ("a name of a board with a slash", BOARD_SET, 0,
+     attribute(BOARD, 0) + attribute(NAME, "a/b"), (errno.EINVAL,)),
     ("no board", PEER_ADD, 0, attribute(MAC, MAC_TEXT), (errno.EINVAL,)),
     ("no address", PEER_ADD, 0, attribute(BOARD, 0), (errno.EINVAL,)),
     ("two addresses", PEER_ADD, 0,
@@ -147,6 +153,9 @@ WRONG = (
      attribute(BOARD, 30) + attribute(MAC, MAC_TEXT), (errno.ENODEV,)),
     ("a peer that is not there", PEER_REMOVE, 0, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT),
      (errno.ENOENT,)),
+    ("a peer of no MAC", PEER_REMOVE, 0, attribute(BOARD, 0) + attribute(MAC, b"\0" * 6),
+     (errno.ENOENT,)),
+    ("nothing to be removed", PEER_REMOVE, 0, b"", (errno.EINVAL,)),
     ("a name of what is removed", PEER_REMOVE, 0,
      attribute(BOARD, 0) + attribute(MAC, MAC_TEXT) + attribute(NAME, "x"), RANGE),
 )
@@ -179,7 +188,8 @@ def be_random(netlink, requests):
         if chance.random() < 0.2:
             body = body[:chance.randrange(len(body) + 1)]
         command = chance.choice((BOARD_GET, PEER_GET, ENDPOINT_GET, COUNTER_GET, BOARD_ATTACH,
-                                 BOARD_DETACH, PEER_ADD, PEER_REMOVE, chance.randrange(256)))
+                                 BOARD_DETACH, BOARD_SET, PEER_ADD, PEER_REMOVE,
+                                 chance.randrange(256)))
         answer = netlink.ask(command, DUMP if command <= COUNTER_GET else 0, body)
         done[errno.errorcode.get(answer.error, answer.error)] += 1
     print("random requests:", dict(done))
@@ -192,6 +202,7 @@ def be_ordinary(netlink):
     check(netlink.ask(BOARD_GET, DUMP).objects, "no board is shown")
     for command, body in ((BOARD_ATTACH, attribute(IFNAME, "lo")),
                           (BOARD_DETACH, attribute(IFNAME, "eth0")),
+                          (BOARD_SET, attribute(BOARD, 0) + attribute(NAME, "x")),
                           (PEER_ADD, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT)),
                           (PEER_REMOVE, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT))):
         answer = netlink.ask(command, 0, body)
