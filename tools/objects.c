@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address.h"
 #include "jsonout.h"
 #include "objects.h"
 
@@ -102,7 +103,7 @@ static int board_list_add(uint8_t command, const struct nlattr *const attribute[
 	return 0;
 }
 
-int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *list)
+int netlink_any_boards(struct netlink *netlink, uint32_t only, struct board_list *list)
 {
 	int error;
 
@@ -111,6 +112,13 @@ int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *li
 	if (error == -ENODEV)
 		return board_list_is_empty(only);
 	return error ? netlink_fail(netlink, error, "list the boards") : 0;
+}
+
+int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *list)
+{
+	if (netlink_any_boards(netlink, only, list) < 0)
+		return -1;
+	return list->count ? 0 : board_list_is_empty(only);
 }
 
 static int peer_list_add(uint8_t command, const struct nlattr *const attribute[], void *context)
@@ -158,6 +166,24 @@ void endpoint_list_free(struct endpoint_list *list)
 	free(list->endpoint);
 	list->endpoint = NULL;
 	list->count = 0;
+}
+
+void peer_request(struct netlink_request *request, uint8_t command,
+		  const struct omx_ioc_udp_peer *peer)
+{
+	uint8_t mac[6];
+	unsigned int i;
+
+	netlink_request_init(request, command);
+	netlink_request_add_u32(request, OMX_A_BOARD, peer->peer.board);
+	if (address_is_ip(peer)) {
+		netlink_request_add(request, OMX_A_ADDRESS, peer->address, sizeof(peer->address));
+		netlink_request_add_u32(request, OMX_A_SCOPE, peer->scope);
+		return;
+	}
+	for (i = 0; i < 6; i++)
+		mac[i] = peer->peer.mac >> (40 - 8 * i);
+	netlink_request_add(request, OMX_A_MAC, mac, sizeof(mac));
 }
 
 /* ---- for people ---- */

@@ -42,14 +42,19 @@ void peer_read(const struct nlattr *const attribute[], struct omx_ioc_udp_peer *
 void endpoint_read(const struct nlattr *const attribute[], struct endpoint *endpoint);
 
 /*
- * The board with the number `only`, or all boards if that is OMX_ANY.  Returns 0 also if
- * there is no board at all, or -1 after printing the reason.
+ * The board with the number `only`, or all boards if that is OMX_ANY.  Return 0, or -1 after
+ * printing the reason.  Of all boards there may be none for the first one.
  */
+int netlink_any_boards(struct netlink *netlink, uint32_t only, struct board_list *list);
 int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *list);
 /* Append those of one board, or of all. The caller frees the lists, also after a failure. */
 int netlink_peers(struct netlink *netlink, uint32_t board, struct peer_list *list);
 int netlink_endpoints(struct netlink *netlink, uint32_t board, struct endpoint_list *list);
 void endpoint_list_free(struct endpoint_list *list);
+
+/* Begins a request about a peer: its board and address. */
+void peer_request(struct netlink_request *request, uint8_t command,
+		  const struct omx_ioc_udp_peer *peer);
 
 /* Prints ", sent N messages (N bytes), received ...". */
 void print_traffic(const struct endpoint *endpoint);

@@ -75,7 +75,7 @@ static int command_list(struct netlink *netlink, const struct tool_options *opti
 {
 	struct board_list boards;
 
-	if (netlink_boards(netlink, options->board, &boards) < 0)
+	if (netlink_any_boards(netlink, options->board, &boards) < 0)
 		return -1;
 	if (options->json)
 		return boards_print_json(&boards);

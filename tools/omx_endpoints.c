@@ -115,8 +115,6 @@ static int endpoints_ask(struct netlink *netlink, const struct tool_options *opt
 
 	if (netlink_boards(netlink, options->board, &boards) < 0)
 		return -1;
-	if (!boards.count)
-		return board_list_is_empty(options->board);
 	if (!options->json)
 		return walk_boards(netlink, &boards, options->verbose, NULL);
 	array = json_new_array();

@@ -5,59 +5,64 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 
-#include "complain.h"
+#include "objects.h"
 #include "text.h"
 #include "tool.h"
 
 /* --name; NULL leaves the board the name it has. */
 static const char *new_name;
 
-static int rename_board(const struct device *device, uint32_t board,
-			const char *name)
+static int rename_board(struct netlink *netlink, uint32_t board, const char *name)
 {
-	struct omx_ioc_board_name question = { .board = board };
+	struct netlink_request request;
+	int error;
 
-	memcpy(question.name, name, strlen(name) + 1);
-	if (ioctl(device->fd, OMX_IOC_BOARD_NAME, &question) == 0)
+	netlink_request_init(&request, OMX_CMD_BOARD_SET);
+	netlink_request_add_u32(&request, OMX_A_BOARD, board);
+	netlink_request_add_string(&request, OMX_A_NAME, name);
+	error = netlink_change(netlink, &request);
+	return error ? netlink_fail(netlink, error, "name board %" PRIu32 " '%s'", board, name) : 0;
+}
+
+/* If it was found by discovery. */
+static int forget_peer(struct netlink *netlink, const struct omx_ioc_udp_peer *peer)
+{
+	struct netlink_request request;
+	int error;
+
+	if (peer->peer.flags & (OMX_PEER_STATIC | OMX_PEER_LOCAL))
 		return 0;
-	if (errno != EINVAL)
-		return device_fail("name board %" PRIu32 " '%s'", board, name);
-	complain(NULL, "'%s' is no name: it must be printable and without blanks", name);
-	return -1;
+	peer_request(&request, OMX_CMD_PEER_REMOVE, peer);
+	error = netlink_change(netlink, &request);
+	return error && error != -ENOENT ?
+		netlink_fail(netlink, error, "forget peer '%s'", peer->peer.name) : 0;
 }
 
 /* Discovery finds the removed peers again at once, with their present names. */
-static int forget_names(const struct device *device, uint32_t board)
+static int forget_names(struct netlink *netlink, uint32_t board)
 {
 	struct peer_list peers = { 0 };
 	size_t i;
 	int ret;
 
-	ret = device_peers(device, board, &peers);
-	for (i = 0; !ret && i < peers.count; i++) {
-		if (peers.peer[i].peer.flags & (OMX_PEER_STATIC | OMX_PEER_LOCAL))
-			continue;
-		if (ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peers.peer[i].peer) < 0 &&
-		    errno != ENOENT)
-			ret = device_fail("forget peer '%s'", peers.peer[i].peer.name);
-	}
+	ret = netlink_peers(netlink, board, &peers);
+	for (i = 0; !ret && i < peers.count; i++)
+		ret = forget_peer(netlink, &peers.peer[i]);
 	peer_list_free(&peers);
 	return ret;
 }
 
-static int hostname_run(const struct device *device, const struct tool_options *options)
+static int hostname_ask(struct netlink *netlink, const struct tool_options *options)
 {
 	struct board_list boards;
 	char mac[MAC_TEXT_LEN];
 
-	if (device_boards(device, options->board, &boards) < 0)
+	if (netlink_boards(netlink, options->board, &boards) < 0)
 		return -1;
-	if (options->clear && forget_names(device, options->board) < 0)
+	if (options->clear && forget_names(netlink, options->board) < 0)
 		return -1;
-	if (new_name && rename_board(device, options->board, new_name) < 0)
+	if (new_name && rename_board(netlink, options->board, new_name) < 0)
 		return -1;
 	printf("Board #%" PRIu32 " (%s %s) hostname %s %s\n", options->board,
 	       boards.board[0].ifname, format_mac(boards.board[0].mac, mac),
@@ -89,5 +94,5 @@ const struct tool tool = {
 	.options = hostname_options,
 	.defaults = { .board = 0 },
 	.parse = hostname_parse,
-	.run = hostname_run,
+	.ask = hostname_ask,
 };

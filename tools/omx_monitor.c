@@ -255,7 +255,7 @@ static int learn_boards(struct netlink *netlink, uint32_t only)
 	struct board_list boards;
 	unsigned int i;
 
-	if (netlink_boards(netlink, only, &boards) < 0)
+	if (netlink_any_boards(netlink, only, &boards) < 0)
 		return -1;
 	for (i = 0; i < boards.count; i++)
 		if (boards.board[i].board < OMX_BOARD_MAX)

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sysexits.h>
 
 #include "address.h"
 #include "complain.h"
 #include "jsonout.h"
+#include "objects.h"
 #include "peers_file.h"
 #include "table.h"
 #include "text.h"
@@ -171,16 +171,15 @@ static int print_json(const struct peer_list *peers)
 	return json_finish(array, stdout);
 }
 
-static int command_list(const struct device *device, const struct tool_options *options)
+static int command_list(struct netlink *netlink, const struct tool_options *options)
 {
 	struct peer_list peers = { 0 };
 	struct board_list boards;
-	unsigned int i;
 	int ret;
 
-	ret = device_boards(device, options->board, &boards);
-	for (i = 0; !ret && i < boards.count; i++)
-		ret = device_peers(device, boards.board[i].board, &peers);
+	ret = netlink_boards(netlink, options->board, &boards);
+	if (!ret)
+		ret = netlink_peers(netlink, options->board, &peers);
 	if (!ret && options->json)
 		ret = print_json(&peers);
 	else if (!ret)
@@ -193,171 +192,181 @@ static int command_list(const struct device *device, const struct tool_options *
 
 static int not_found(const char *word)
 {
-	if (errno != ENOENT && errno != ENODEV)
-		return device_fail("find peer %s", word);
-	complain("omx_peers lists those there are, omx_peers add makes one known",
-		 "no peer %s", word);
-	return -1;
+	return complain("omx_peers lists those there are, omx_peers add makes one known",
+			"no peer %s", word);
 }
 
-static int add_udp_peer(const struct device *device, const struct omx_ioc_udp_peer *peer)
+static const char *format_any(const struct omx_ioc_udp_peer *peer, char text[ADDRESS_TEXT_LEN])
 {
-	char address[ADDRESS_TEXT_LEN];
+	return address_is_ip(peer) ? address_format(peer, text) :
+				     format_mac(peer->peer.mac, text);
+}
 
-	if (ioctl(device->fd, OMX_IOC_UDP_PEER_ADD, peer) == 0)
-		return 0;
-	address_format(peer, address);
-	switch (errno) {
+/* Why a peer that has an IP address is not added.  0: that is no failure. */
+static int udp_peer_fail(struct netlink *netlink, int error, const char *address,
+			 uint32_t board)
+{
+	switch (-error) {
 	case ELOOP:	/* lists of peers are the same on all hosts */
 		warnx("%s is an address of this host: not added", address);
 		return 0;
 	case EADDRINUSE:
-		complain("load the module with another one on all hosts (udp_port=)",
-			 "cannot add %s: another program uses the UDP port", address);
-		return -1;
+		return complain("load the module with another one on all hosts (udp_port=)",
+				"cannot add %s: another program uses the UDP port", address);
 	case EOPNOTSUPP:
-		complain(NULL, "cannot add %s: the module was built for a kernel without UDP "
-			 "tunnels", address);
-		return -1;
+		return complain(NULL, "cannot add %s: the module was built for a kernel without "
+				"UDP tunnels", address);
 	case EINVAL:
-		complain(NULL, "cannot add %s: it is not the address of one host, or the interface "
-			 "of a link-local address is missing (%%eth0)", address);
-		return -1;
+		return complain(NULL, "cannot add %s: it is not the address of one host, or the "
+				"interface of a link-local address is missing (%%eth0)", address);
 	}
-	return device_fail("add peer %s to board %" PRIu32, address, peer->peer.board);
+	return netlink_fail(netlink, error, "add peer %s to board %" PRIu32, address, board);
 }
 
-static int add_peer(const struct device *device, const struct omx_ioc_peer *peer)
+static int add_peer(struct netlink *netlink, const struct omx_ioc_udp_peer *peer)
 {
-	char mac[MAC_TEXT_LEN];
+	struct netlink_request request;
+	char address[ADDRESS_TEXT_LEN];
+	int error;
 
-	if (ioctl(device->fd, OMX_IOC_PEER_ADD, peer) == 0)
+	peer_request(&request, OMX_CMD_PEER_ADD, peer);
+	if (*peer->peer.name)
+		netlink_request_add_string(&request, OMX_A_NAME, peer->peer.name);
+	error = netlink_change(netlink, &request);
+	if (!error)
 		return 0;
-	if (errno != EINVAL)
-		return device_fail("add peer %s to board %" PRIu32,
-				   format_mac(peer->mac, mac), peer->board);
-	complain(NULL, "cannot add peer %s '%s': it takes the address of one other board "
-		 "and a printable name without blanks", format_mac(peer->mac, mac),
-		 peer->name);
-	return -1;
-}
-
-static int add_any_peer(const struct device *device, const struct omx_ioc_udp_peer *peer)
-{
-	return address_is_ip(peer) ? add_udp_peer(device, peer) : add_peer(device, &peer->peer);
+	format_any(peer, address);
+	if (address_is_ip(peer))
+		return udp_peer_fail(netlink, error, address, peer->peer.board);
+	return netlink_fail(netlink, error, "add peer %s to board %" PRIu32, address,
+			    peer->peer.board);
 }
 
 /* Without --board, peers are added to the first board. */
-static int choose_board(const struct device *device, uint32_t wanted, uint32_t *board)
+static int choose_board(struct netlink *netlink, uint32_t wanted, uint32_t *board)
 {
 	struct board_list boards;
 
-	if (device_boards(device, wanted, &boards) < 0)
+	if (netlink_boards(netlink, wanted, &boards) < 0)
 		return -1;
 	*board = boards.board[0].board;
 	return 0;
 }
 
-static int command_add(const struct device *device, const struct tool_options *options)
+static int command_add(struct netlink *netlink, const struct tool_options *options)
 {
 	struct omx_ioc_udp_peer peer = line.peer;
 
-	if (choose_board(device, options->board, &peer.peer.board) < 0)
+	if (choose_board(netlink, options->board, &peer.peer.board) < 0)
 		return -1;
-	return add_any_peer(device, &peer);
+	return add_peer(netlink, &peer);
 }
 
-static int command_name(const struct device *device, const struct tool_options *options)
-{
-	struct omx_ioc_peer peer = { .board = options->board, .mac = line.peer.peer.mac };
-
-	if (ioctl(device->fd, OMX_IOC_PEER_BY_MAC, &peer) < 0)
-		return not_found(line.word[1]);
-	memcpy(peer.name, line.peer.peer.name, sizeof(peer.name));
-	peer.flags |= OMX_PEER_NAMED;
-	return add_peer(device, &peer);
-}
-
-static int command_load(const struct device *device, const struct tool_options *options)
+static int command_load(struct netlink *netlink, const struct tool_options *options)
 {
 	uint32_t board;
 	size_t i;
 	int ret;
 
-	ret = choose_board(device, options->board, &board);
+	ret = choose_board(netlink, options->board, &board);
 	for (i = 0; !ret && i < line.file.count; i++) {
 		struct omx_ioc_udp_peer peer = line.file.peer[i];
 
 		peer.peer.board = board;
-		ret = add_any_peer(device, &peer);
+		ret = add_peer(netlink, &peer);
 	}
 	return ret;
 }
 
-/* ---- remove ---- */
+/* ---- by name or MAC ---- */
 
-static int remove_one(const struct device *device, const struct omx_ioc_udp_peer *peer)
+static bool is_called(const struct omx_ioc_udp_peer *peer)
 {
-	if (address_is_ip(peer))
-		return ioctl(device->fd, OMX_IOC_UDP_PEER_REMOVE, peer);
-	return ioctl(device->fd, OMX_IOC_PEER_REMOVE, &peer->peer);
+	return strcmp(peer->peer.name, line.peer.peer.name) == 0;
 }
 
-static int remove_peer(const struct device *device, const struct board_list *boards,
-		       const char *word, struct omx_ioc_udp_peer peer)
+static bool has_mac(const struct omx_ioc_udp_peer *peer)
 {
-	unsigned int i, removed = 0;
-
-	for (i = 0; i < boards->count; i++) {
-		peer.peer.board = boards->board[i].board;
-		if (remove_one(device, &peer) == 0)
-			removed++;
-		else if (errno != ENOENT)
-			return device_fail("remove a peer from board %" PRIu32,
-					   peer.peer.board);
-	}
-	if (removed || line.all)
-		return 0;
-	errno = ENOENT;
-	return not_found(word);
+	return peer->peer.mac == line.peer.peer.mac;
 }
 
-/* The first peer of this name; its MAC need not be known. */
-static int find_named_peer(const struct device *device, const struct board_list *boards,
-			   struct omx_ioc_udp_peer *peer)
+/* The first peer of the command line; its MAC need not be known. */
+static int find_peer(struct netlink *netlink, uint32_t board,
+		     bool (*is_it)(const struct omx_ioc_udp_peer *peer),
+		     struct omx_ioc_udp_peer *peer)
 {
 	struct peer_list peers = { 0 };
-	unsigned int i;
-	int ret = 0;
-	size_t j;
+	int ret;
+	size_t i;
 
-	for (i = 0; !ret && i < boards->count; i++)
-		ret = device_peers(device, boards->board[i].board, &peers);
-	for (j = 0; !ret && j < peers.count; j++)
-		if (strcmp(peers.peer[j].peer.name, line.peer.peer.name) == 0)
+	ret = netlink_peers(netlink, board, &peers);
+	for (i = 0; !ret && i < peers.count; i++)
+		if (is_it(&peers.peer[i]))
 			break;
-	if (!ret && j < peers.count) {
-		*peer = peers.peer[j];
-	} else if (!ret) {
-		errno = ENOENT;
+	if (!ret && i < peers.count)
+		*peer = peers.peer[i];
+	else if (!ret)
 		ret = not_found(line.word[1]);
-	}
 	peer_list_free(&peers);
 	return ret;
 }
 
-static int command_remove(const struct device *device, const struct tool_options *options)
+/* Even one with an IP address is named by its MAC here. */
+static int command_name(struct netlink *netlink, const struct tool_options *options)
+{
+	struct omx_ioc_udp_peer peer;
+
+	if (find_peer(netlink, options->board, has_mac, &peer) < 0)
+		return -1;
+	memset(peer.address, 0, sizeof(peer.address));
+	memcpy(peer.peer.name, line.peer.peer.name, sizeof(peer.peer.name));
+	return add_peer(netlink, &peer);
+}
+
+/* ---- remove ---- */
+
+static int remove_one(struct netlink *netlink, const struct omx_ioc_udp_peer *peer)
+{
+	struct netlink_request request;
+
+	if (line.all) {
+		netlink_request_init(&request, OMX_CMD_PEER_REMOVE);
+		netlink_request_add_u32(&request, OMX_A_BOARD, peer->peer.board);
+	} else {
+		peer_request(&request, OMX_CMD_PEER_REMOVE, peer);
+	}
+	return netlink_change(netlink, &request);
+}
+
+static int remove_peer(struct netlink *netlink, const struct board_list *boards,
+		       struct omx_ioc_udp_peer peer)
+{
+	unsigned int i, removed = 0;
+
+	for (i = 0; i < boards->count; i++) {
+		int error;
+
+		peer.peer.board = boards->board[i].board;
+		error = remove_one(netlink, &peer);
+		if (!error)
+			removed++;
+		else if (error != -ENOENT)
+			return netlink_fail(netlink, error, "remove a peer from board %" PRIu32,
+					    peer.peer.board);
+	}
+	return removed || line.all ? 0 : not_found(line.word[1]);
+}
+
+static int command_remove(struct netlink *netlink, const struct tool_options *options)
 {
 	struct omx_ioc_udp_peer peer = line.peer;
 	struct board_list boards;
 
-	if (device_boards(device, options->board, &boards) < 0)
+	if (netlink_boards(netlink, options->board, &boards) < 0)
 		return -1;
-	if (*line.peer.peer.name && find_named_peer(device, &boards, &peer) < 0)
+	if (*line.peer.peer.name && find_peer(netlink, options->board, is_called, &peer) < 0)
 		return -1;
-	peer.peer.flags = 0;
-	memset(peer.reserved, 0, sizeof(peer.reserved));
-	return remove_peer(device, &boards, line.word[1], peer);
+	return remove_peer(netlink, &boards, peer);
 }
 
 /* ---- command line ---- */
@@ -366,7 +375,7 @@ static const struct command {
 	const char *name;
 	unsigned int min, max;	/* arguments after the command */
 	int (*check)(void);
-	int (*run)(const struct device *device, const struct tool_options *options);
+	int (*run)(struct netlink *netlink, const struct tool_options *options);
 } commands[] = {
 	{ "list", 0, 0, check_nothing, command_list },
 	{ "add", 1, 2, check_add, command_add },
@@ -438,9 +447,9 @@ static int peers_check(void)
 	return find_command()->check();
 }
 
-static int peers_run(const struct device *device, const struct tool_options *options)
+static int peers_ask(struct netlink *netlink, const struct tool_options *options)
 {
-	return find_command()->run(device, options);
+	return find_command()->run(netlink, options);
 }
 
 const struct tool tool = {
@@ -456,5 +465,5 @@ const struct tool tool = {
 	.defaults = { .board = OMX_ANY },
 	.parse = peers_parse,
 	.check = peers_check,
-	.run = peers_run,
+	.ask = peers_ask,
 };
