@@ -39,6 +39,7 @@ enum omx_netlink_command {
 	OMX_CMD_BOARD_SET,		/* BOARD, NAME */
 	OMX_CMD_PEER_ADD,		/* BOARD, MAC or ADDRESS and SCOPE, NAME */
 	OMX_CMD_PEER_REMOVE,		/* BOARD, MAC or ADDRESS and SCOPE; without them: all */
+	OMX_CMD_COUNTER_CLEAR,		/* BOARD */
 
 	/* Events. */
 	OMX_CMD_BOARD_ATTACHED,

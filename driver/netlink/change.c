@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that change boards and peers.  Netlink has checked the caller's capability and
+ * Requests that change boards, peers and counters.  Netlink has checked the caller's capability and
  * each attribute by itself; several requests may run at once, in process context.
  *
  * A request that fails names the attribute that is to blame, and the reason in words.
@@ -16,6 +16,7 @@
 #include "net/udp_carrier.h"
 #include "netlink/netlink.h"
 #include "netlink/private.h"
+#include "observe/counters.h"
 
 static bool changes_allowed;		/* rtnl */
 
@@ -214,4 +215,20 @@ int omx_change_peer_add(struct sk_buff *skb, struct genl_info *info)
 int omx_change_peer_remove(struct sk_buff *skb, struct genl_info *info)
 {
 	return peer_change(info, peer_remove_any);
+}
+
+/* ---- counters ---- */
+
+int omx_change_counter_clear(struct sk_buff *skb, struct genl_info *info)
+{
+	struct omx_board *board;
+
+	if (change_lacks(info, OMX_A_BOARD))
+		return -EINVAL;
+	board = change_get_board(info);
+	if (!board)
+		return change_no_board(info);
+	omx_counters_clear(board->counters);
+	omx_board_put(board);
+	return 0;
 }

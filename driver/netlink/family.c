@@ -15,7 +15,7 @@
 
 /* ---- what requests contain: each command refuses everything else ---- */
 
-static const struct nla_policy dump_policy[] = {
+static const struct nla_policy only_board_policy[] = {
 	[OMX_A_BOARD]	= NLA_POLICY_MAX(NLA_U32, OMX_BOARD_MAX - 1),
 };
 
@@ -54,8 +54,8 @@ static const struct nla_policy peer_remove_policy[] = {
 	.cmd		= command,			\
 	.start		= omx_dump_start,		\
 	.dumpit		= function,			\
-	.policy		= dump_policy,			\
-	.maxattr	= ARRAY_SIZE(dump_policy) - 1,	\
+	.policy		= only_board_policy,			\
+	.maxattr	= ARRAY_SIZE(only_board_policy) - 1,	\
 }
 
 /* The capability is needed in the namespace: as for the parameter ifnames. */
@@ -77,6 +77,7 @@ static const struct genl_ops netlink_ops[] = {
 	CHANGE(OMX_CMD_BOARD_SET,	omx_change_board_set, board_set_policy),
 	CHANGE(OMX_CMD_PEER_ADD,	omx_change_peer_add, peer_add_policy),
 	CHANGE(OMX_CMD_PEER_REMOVE,	omx_change_peer_remove, peer_remove_policy),
+	CHANGE(OMX_CMD_COUNTER_CLEAR,	omx_change_counter_clear, only_board_policy),
 };
 
 static const struct genl_multicast_group netlink_groups[] = {

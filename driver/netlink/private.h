@@ -49,6 +49,7 @@ int omx_change_board_detach(struct sk_buff *skb, struct genl_info *info);
 int omx_change_board_set(struct sk_buff *skb, struct genl_info *info);
 int omx_change_peer_add(struct sk_buff *skb, struct genl_info *info);
 int omx_change_peer_remove(struct sk_buff *skb, struct genl_info *info);
+int omx_change_counter_clear(struct sk_buff *skb, struct genl_info *info);
 
 /* ---- describe.c: any context ---- */
 /* RCU read lock held, or the endpoint stays for another reason. */

@@ -22,8 +22,8 @@ CONTROLLER = 16
 
 # contract/omx_netlink.h
 (BOARD_GET, PEER_GET, ENDPOINT_GET, COUNTER_GET, BOARD_ATTACH, BOARD_DETACH, BOARD_SET, PEER_ADD,
- PEER_REMOVE) = range(1, 10)
-COMMANDS = 17
+ PEER_REMOVE, COUNTER_CLEAR) = range(1, 11)
+COMMANDS = 18
 PAD, BOARD, IFNAME, FORCE, MAC, NAME, ADDRESS, SCOPE, FLAGS = range(1, 10)
 PEER, LAST = 16, 39
 
@@ -155,6 +155,9 @@ WRONG = (
      (errno.ENOENT,)),
     ("a peer of no MAC", PEER_REMOVE, 0, attribute(BOARD, 0) + attribute(MAC, b"\0" * 6),
      (errno.ENOENT,)),
+    ("counters of no board", COUNTER_CLEAR, 0, b"", (errno.EINVAL,)),
+    ("counters of a board that is not there", COUNTER_CLEAR, 0, attribute(BOARD, 30),
+     (errno.ENODEV,)),
     ("nothing to be removed", PEER_REMOVE, 0, b"", (errno.EINVAL,)),
     ("a name of what is removed", PEER_REMOVE, 0,
      attribute(BOARD, 0) + attribute(MAC, MAC_TEXT) + attribute(NAME, "x"), RANGE),
@@ -188,7 +191,7 @@ def be_random(netlink, requests):
         if chance.random() < 0.2:
             body = body[:chance.randrange(len(body) + 1)]
         command = chance.choice((BOARD_GET, PEER_GET, ENDPOINT_GET, COUNTER_GET, BOARD_ATTACH,
-                                 BOARD_DETACH, BOARD_SET, PEER_ADD, PEER_REMOVE,
+                                 BOARD_DETACH, BOARD_SET, PEER_ADD, PEER_REMOVE, COUNTER_CLEAR,
                                  chance.randrange(256)))
         answer = netlink.ask(command, DUMP if command <= COUNTER_GET else 0, body)
         done[errno.errorcode.get(answer.error, answer.error)] += 1
@@ -204,7 +207,8 @@ def be_ordinary(netlink):
                           (BOARD_DETACH, attribute(IFNAME, "eth0")),
                           (BOARD_SET, attribute(BOARD, 0) + attribute(NAME, "x")),
                           (PEER_ADD, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT)),
-                          (PEER_REMOVE, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT))):
+                          (PEER_REMOVE, attribute(BOARD, 0) + attribute(MAC, MAC_TEXT)),
+                          (COUNTER_CLEAR, attribute(BOARD, 0))):
         answer = netlink.ask(command, 0, body)
         check(answer.error == errno.EPERM, "change", command, "error", answer.error)
 
