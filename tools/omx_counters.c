@@ -15,6 +15,7 @@
 #include "counters/counters.h"
 #include "complain.h"
 #include "jsonout.h"
+#include "objects.h"
 #include "tool.h"
 
 enum {
@@ -145,13 +146,13 @@ static int read_since(const struct labels *labels, const struct reading *now,
 }
 
 /* With --since and --save of one file, what is saved is what the output ends with. */
-static int read_once(const struct device *device, const struct labels *labels, uint32_t board,
+static int read_once(struct netlink *netlink, const struct labels *labels, uint32_t board,
 		     const struct tool_options *options)
 {
 	struct reading now;
 	int ret;
 
-	if (reading_take(device, labels, board, &now) < 0)
+	if (reading_take(netlink, labels, board, &now) < 0)
 		return -1;
 	if (wanted.since)
 		ret = read_since(labels, &now, options);
@@ -222,7 +223,7 @@ static void wait_for_tick(uint64_t start, uint64_t *tick)
 		;
 }
 
-static int read_intervals(const struct device *device, const struct labels *labels,
+static int read_intervals(struct netlink *netlink, const struct labels *labels,
 			  const struct tool_options *options)
 {
 	struct interval_table table = { .out = stdout, .page = find_page() };
@@ -231,12 +232,12 @@ static int read_intervals(const struct device *device, const struct labels *labe
 	uint32_t i;
 	int ret;
 
-	if (reading_take(device, labels, options->board, &before) < 0)
+	if (reading_take(netlink, labels, options->board, &before) < 0)
 		return -1;
 	start = before.monotonic;
 	for (i = 0, ret = 0; !ret && (!wanted.count || i < wanted.count); i++) {
 		wait_for_tick(start, &tick);
-		ret = reading_take(device, labels, options->board, &now);
+		ret = reading_take(netlink, labels, options->board, &now);
 		if (ret)
 			break;
 		ret = print_interval(&table, labels, &before, &now, options);
@@ -249,18 +250,28 @@ static int read_intervals(const struct device *device, const struct labels *labe
 
 /* ---- the tool ---- */
 
-static int counters_clear(const struct device *device, uint32_t board)
+static int clear_board(struct netlink *netlink, uint32_t board)
+{
+	struct netlink_request request;
+	int error;
+
+	netlink_request_init(&request, OMX_CMD_COUNTER_CLEAR);
+	netlink_request_add_u32(&request, OMX_A_BOARD, board);
+	error = netlink_change(netlink, &request);
+	return error ? netlink_fail(netlink, error, "clear the counters of board %" PRIu32,
+				    board) : 0;
+}
+
+static int counters_clear(struct netlink *netlink, uint32_t board)
 {
 	struct board_list boards;
 	unsigned int i;
 
-	if (device_boards(device, board, &boards) < 0)
+	if (netlink_boards(netlink, board, &boards) < 0)
 		return -1;
 	for (i = 0; i < boards.count; i++)
-		if (ioctl(device->fd, OMX_IOC_COUNTERS_CLEAR,
-			  &boards.board[i].board) < 0)
-			return device_fail("clear the counters of board %" PRIu32,
-					   boards.board[i].board);
+		if (clear_board(netlink, boards.board[i].board) < 0)
+			return -1;
 	return 0;
 }
 
@@ -356,31 +367,31 @@ static int counters_check(void)
 	return 0;
 }
 
-static int counters_show(const struct device *device, uint32_t board,
+static int counters_show(struct netlink *netlink, uint32_t board,
 			 const struct tool_options *options)
 {
 	struct labels labels = { 0 };
 	int ret;
 
-	ret = labels_read(device, &labels);
+	ret = labels_read(netlink, board, &labels);
 	if (!ret && wanted.interval)
-		ret = read_intervals(device, &labels, options);
+		ret = read_intervals(netlink, &labels, options);
 	else if (!ret)
-		ret = read_once(device, &labels, board, options);
+		ret = read_once(netlink, &labels, board, options);
 	labels_free(&labels);
 	json_object_put(wanted.state);
 	return ret;
 }
 
 /* With --interval and --since, --all means the counters; otherwise the boards. */
-static int counters_run(const struct device *device, const struct tool_options *options)
+static int counters_ask(struct netlink *netlink, const struct tool_options *options)
 {
 	bool boards = wanted.all_came_last && !wanted.interval && !wanted.since;
 	uint32_t board = boards ? OMX_ANY : options->board;
 
 	if (options->clear)
-		return counters_clear(device, board);
-	return counters_show(device, board, options);
+		return counters_clear(netlink, board);
+	return counters_show(netlink, board, options);
 }
 
 const struct tool tool = {
@@ -389,5 +400,5 @@ const struct tool tool = {
 	.defaults = { .board = OMX_ANY },
 	.parse = counters_parse,
 	.check = counters_check,
-	.run = counters_run,
+	.ask = counters_ask,
 };

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "device.h"
+#include "netlink.h"
 
 struct json_object;
 
@@ -39,11 +40,10 @@ struct reading {
 	uint64_t *value;	/* those of the first board, of the second, ... */
 };
 
-int labels_read(const struct device *device, struct labels *labels);
+/* `board` is one, or OMX_ANY.  Return 0, or -1 after printing the reason. */
+int labels_read(struct netlink *netlink, uint32_t board, struct labels *labels);
 void labels_free(struct labels *labels);
-
-/* Reads one board or, if that is OMX_ANY, all. */
-int reading_take(const struct device *device, const struct labels *labels, uint32_t board,
+int reading_take(struct netlink *netlink, const struct labels *labels, uint32_t board,
 		 struct reading *reading);
 /* Allocates the values, 0, for as many boards as there can be. */
 int reading_init(const struct labels *labels, struct reading *reading);

@@ -3,34 +3,61 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "complain.h"
 #include "counters/counters.h"
+#include "objects.h"
 
-int labels_read(const struct device *device, struct labels *labels)
+/* The dump of one board's counters, or of all. */
+static int dump_counters(struct netlink *netlink, uint32_t board, netlink_handler handler,
+			 void *context)
 {
-	struct omx_ioc_counter_label question = { 0 };
-	uint32_t i;
+	struct netlink_request request;
 
-	labels->count = device->info.counter_max;
-	labels->label = calloc(labels->count, sizeof(*labels->label));
-	if (!labels->label)
-		return device_fail("read counters");
-	for (i = 0; i < labels->count; i++) {
-		question.index = i;
-		if (ioctl(device->fd, OMX_IOC_COUNTER_LABEL, &question) < 0)
-			return device_fail("read the name of counter %" PRIu32, i);
-		memcpy(labels->label[i], question.label, sizeof(question.label) - 1);
-	}
+	netlink_request_init(&request, OMX_CMD_COUNTER_GET);
+	if (board != OMX_ANY)
+		netlink_request_add_u32(&request, OMX_A_BOARD, board);
+	return netlink_dump(netlink, &request, handler, context);
+}
+
+/* ---- labels ---- */
+
+/* The counters of a board come in the order of their numbers.  All boards have the same. */
+static int label_add(uint8_t command, const struct nlattr *const attribute[], void *context)
+{
+	struct labels *labels = context;
+	char (*grown)[OMX_COUNTER_LABEL_LEN];
+
+	(void)command;
+	if (attribute_u32(attribute[OMX_A_COUNTER]) != labels->count)
+		return 0;
+	grown = reallocarray(labels->label, labels->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	labels->label = grown;
+	attribute_string(attribute[OMX_A_LABEL], grown[labels->count++], sizeof(*grown));
 	return 0;
+}
+
+int labels_read(struct netlink *netlink, uint32_t board, struct labels *labels)
+{
+	int error;
+
+	*labels = (struct labels){ 0 };
+	error = dump_counters(netlink, board, label_add, labels);
+	if (error == -ENODEV || (!error && !labels->count))
+		return board_list_is_empty(board);
+	return error ? netlink_fail(netlink, error, "read the names of counters") : 0;
 }
 
 void labels_free(struct labels *labels)
 {
 	free(labels->label);
 }
+
+/* ---- readings ---- */
 
 /* Without /proc or /sys, as in some containers, a restart shows only in smaller values. */
 static void origin_find(struct origin *origin)
@@ -63,7 +90,7 @@ int reading_init(const struct labels *labels, struct reading *reading)
 	memset(reading, 0, sizeof(*reading));
 	reading->value = calloc((size_t)OMX_BOARD_MAX * labels->count + 1,
 				sizeof(*reading->value));
-	return reading->value ? 0 : device_fail("read counters");
+	return reading->value ? 0 : complain_errno(NULL, "cannot read counters");
 }
 
 void reading_free(struct reading *reading)
@@ -78,25 +105,44 @@ uint64_t *reading_values(const struct reading *reading, const struct labels *lab
 	return reading->value + (size_t)index * labels->count;
 }
 
+struct board_values {
+	const struct labels *labels;
+	uint64_t *value;
+};
+
+/* A counter without a label is left out. */
+static int value_add(uint8_t command, const struct nlattr *const attribute[], void *context)
+{
+	const struct board_values *values = context;
+	uint32_t counter = attribute_u32(attribute[OMX_A_COUNTER]);
+
+	(void)command;
+	if (counter < values->labels->count)
+		values->value[counter] = attribute_u64(attribute[OMX_A_VALUE]);
+	return 0;
+}
+
 /* Returns 0 also for a board that has gone since it was listed. */
-static int read_board(const struct device *device, const struct labels *labels,
+static int read_board(struct netlink *netlink, const struct labels *labels,
 		      const struct omx_ioc_board *board, struct reading *reading)
 {
 	struct board_list *boards = &reading->boards;
-	struct omx_ioc_counters question = {
-		.board = board->board,
-		.count = labels->count,
-		.values = (uintptr_t)reading_values(reading, labels, boards->count),
+	struct board_values values = {
+		.labels = labels,
+		.value = reading_values(reading, labels, boards->count),
 	};
+	int error;
 
-	if (ioctl(device->fd, OMX_IOC_COUNTERS, &question) < 0)
-		return errno == ENODEV ? 0 :
-			device_fail("read the counters of board %" PRIu32, board->board);
+	error = dump_counters(netlink, board->board, value_add, &values);
+	if (error)
+		return error == -ENODEV ? 0 :
+			netlink_fail(netlink, error, "read the counters of board %" PRIu32,
+				     board->board);
 	boards->board[boards->count++] = *board;
 	return 0;
 }
 
-int reading_take(const struct device *device, const struct labels *labels, uint32_t board,
+int reading_take(struct netlink *netlink, const struct labels *labels, uint32_t board,
 		 struct reading *reading)
 {
 	struct board_list boards;
@@ -105,11 +151,11 @@ int reading_take(const struct device *device, const struct labels *labels, uint3
 	if (reading_init(labels, reading) < 0)
 		return -1;
 	origin_find(&reading->origin);
-	if (device_boards(device, board, &boards) < 0)
+	if (netlink_boards(netlink, board, &boards) < 0)
 		goto fail;
 	read_clocks(reading);
 	for (i = 0; i < boards.count; i++)
-		if (read_board(device, labels, &boards.board[i], reading) < 0)
+		if (read_board(netlink, labels, &boards.board[i], reading) < 0)
 			goto fail;
 	return 0;
 

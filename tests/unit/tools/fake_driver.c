@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stand-in for /dev/omx, so that a whole tool can run without the driver: the linker
- * has the tool call these instead of open() and ioctl().  The file that $FAKE_DRIVER
- * names says what one reading after the other finds; each begins with a request for
- * board 0, and the last one remains:
+ * A stand-in for the driver, so that a whole tool can run without it, over a stand-in for
+ * netlink.  The file that $FAKE_DRIVER names says what one reading after the other finds;
+ * each begins with a request for the boards, and the last one remains:
  *
  *	reading
  *	board NUMBER INTERFACE NAME MAC
  *	counter LABEL|VALUE OF THE FIRST BOARD|OF THE SECOND|...
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "expect.h"
+#include "fake_netlink.h"
 #include "omx_abi.h"
 
 #define FAKE_COUNTERS 200
 
-int __real_ioctl(int fd, unsigned long request, void *argument);
-int __wrap_ioctl(int fd, unsigned long request, void *argument);
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
+struct fake_board {
+	uint32_t number;
+	char ifname[16];
+	char name[OMX_NAME_LEN];
+	unsigned char mac[6];
+};
 
 static struct {
-	struct omx_ioc_board board[OMX_BOARD_MAX];
+	struct fake_board board[OMX_BOARD_MAX];
 	unsigned int boards;
 	char label[FAKE_COUNTERS][OMX_COUNTER_LABEL_LEN];
 	uint64_t value[FAKE_COUNTERS][OMX_BOARD_MAX];
@@ -39,16 +37,12 @@ static unsigned int readings;
 
 static void read_board_line(const char *line)
 {
-	struct omx_ioc_board *board = &driver.board[driver.boards++];
-	unsigned int mac[6], i;
+	struct fake_board *board = &driver.board[driver.boards++];
+	unsigned char *mac = board->mac;
 
-	memset(board, 0, sizeof(*board));
-	EXPECT(sscanf(line, "%u %15s %79s %x:%x:%x:%x:%x:%x", &board->board, board->ifname,
-		      board->name, mac, mac + 1, mac + 2, mac + 3, mac + 4, mac + 5) == 9);
-	for (i = 0; i < 6; i++)
-		board->mac = board->mac << 8 | mac[i];
-	board->flags = OMX_BOARD_UP;
-	board->peers = 2;
+	EXPECT(sscanf(line, "%u %15s %79s %hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &board->number,
+		      board->ifname, board->name, mac, mac + 1, mac + 2, mac + 3, mac + 4,
+		      mac + 5) == 9);
 }
 
 static void read_counter_line(char *line)
@@ -85,94 +79,107 @@ static void read_driver(void)
 	fclose(file);
 }
 
-/* OMX_BOARD_MAX if there is no such board. */
-static unsigned int find_board(uint32_t number)
-{
-	unsigned int i;
+/* ---- answers ---- */
 
-	for (i = 0; i < driver.boards; i++)
-		if (driver.board[i].board == number)
-			return i;
-	return OMX_BOARD_MAX;
+/* Which board a dump is restricted to; OMX_ANY: none. */
+static uint32_t asked_board(const struct netlink_request *request)
+{
+	const struct nlattr *attribute = (const struct nlattr *)request->attributes;
+
+	if (request->head.nlmsg_len <= NLMSG_LENGTH(GENL_HDRLEN))
+		return OMX_ANY;
+	EXPECT(attribute->nla_type == OMX_A_BOARD);
+	return attribute_u32(attribute);
 }
 
-static int fail(int error)
+static void put_board(struct datagram *datagram, const struct netlink_request *request,
+		      unsigned int i)
 {
-	errno = error;
-	return -1;
+	const struct fake_board *board = &driver.board[i];
+	size_t at = fake_begin_generic(datagram, FAKE_FAMILY, request->head.nlmsg_seq,
+				       OMX_CMD_BOARD_GET);
+
+	fake_put_u32(datagram, OMX_A_BOARD, board->number);
+	fake_put_text(datagram, OMX_A_IFNAME, board->ifname);
+	fake_put_text(datagram, OMX_A_NAME, board->name);
+	fake_put(datagram, OMX_A_MAC, board->mac, sizeof(board->mac));
+	fake_put_u32(datagram, OMX_A_FLAGS, OMX_BOARD_UP);
+	fake_put_u32(datagram, OMX_A_PEERS, 2);
+	fake_end(datagram, at);
 }
 
-static int answer_info(struct omx_ioc_info *info)
+static void put_counters(struct datagram *datagram, const struct netlink_request *request,
+			 unsigned int i)
 {
-	memset(info, 0, sizeof(*info));
-	info->abi_version = OMX_ABI_VERSION;
-	info->board_max = OMX_BOARD_MAX;
-	info->counter_max = driver.counters;
-	return 0;
+	unsigned int counter;
+	size_t at;
+
+	for (counter = 0; counter < driver.counters; counter++) {
+		at = fake_begin_generic(datagram, FAKE_FAMILY, request->head.nlmsg_seq,
+					OMX_CMD_COUNTER_GET);
+		fake_put_u32(datagram, OMX_A_BOARD, driver.board[i].number);
+		fake_put_u32(datagram, OMX_A_COUNTER, counter);
+		fake_put_text(datagram, OMX_A_LABEL, driver.label[counter]);
+		fake_put(datagram, OMX_A_VALUE, &driver.value[counter][i], sizeof(uint64_t));
+		fake_end(datagram, at);
+	}
 }
 
-static int answer_board(struct omx_ioc_board *board)
+static void answer_dump(const struct netlink_request *request,
+			void (*put)(struct datagram *datagram,
+				    const struct netlink_request *request, unsigned int i))
 {
-	unsigned int i = find_board(board->board);
+	uint32_t only = asked_board(request), sequence = request->head.nlmsg_seq;
+	unsigned int i, found = 0;
 
-	if (i == OMX_BOARD_MAX)
-		return fail(ENODEV);
-	*board = driver.board[i];
-	return 0;
+	EXPECT(request->head.nlmsg_flags & NLM_F_DUMP);
+	for (i = 0; i < driver.boards; i++) {
+		if (only != OMX_ANY && only != driver.board[i].number)
+			continue;
+		put(fake_datagram(), request, i);
+		found++;
+	}
+	if (!found && only != OMX_ANY)
+		fake_result(fake_datagram(), sequence, -ENODEV, NLM_F_CAPPED,
+			    "there is no such board");
+	else
+		fake_done(fake_datagram(), sequence, 0);
 }
 
-static int answer_label(struct omx_ioc_counter_label *question)
+static void answer_controller(const struct netlink_request *request)
 {
-	if (question->index >= driver.counters)
-		return fail(ENOENT);
-	strcpy(question->label, driver.label[question->index]);
-	return 0;
+	const char *name = request->attributes + NLA_HDRLEN;
+	uint32_t sequence = request->head.nlmsg_seq;
+
+	if (!strcmp(name, "omx"))
+		fake_families(sequence, FAKE_FAMILY, "events", FAKE_EVENTS_GROUP);
+	else
+		fake_families(sequence, GENL_ID_CTRL, "notify", FAKE_CONTROLLER_GROUP);
 }
 
-static int answer_counters(struct omx_ioc_counters *question)
+bool fake_is_wanted(void)
 {
-	unsigned int board = find_board(question->board), i;
-	uint64_t *values = (uint64_t *)(uintptr_t)question->values;
-
-	if (board == OMX_BOARD_MAX)
-		return fail(ENODEV);
-	for (i = 0; i < question->count && i < driver.counters; i++)
-		values[i] = driver.value[i][board];
-	return 0;
+	return getenv("FAKE_DRIVER");
 }
 
-int __wrap_open(const char *path, int flags, ...)
+void fake_requested(const struct netlink_request *request)
 {
-	va_list arguments;
-	int mode;
-
-	va_start(arguments, flags);
-	mode = flags & O_CREAT ? va_arg(arguments, int) : 0;
-	va_end(arguments);
-	if (!strcmp(path, "/dev/omx") && getenv("FAKE_DRIVER"))
-		path = "/dev/null";
-	return __real_open(path, flags, mode);
-}
-
-int __wrap_ioctl(int fd, unsigned long request, void *argument)
-{
-	if (_IOC_TYPE(request) != OMX_IOC_MAGIC)
-		return __real_ioctl(fd, request, argument);
-	if (request == OMX_IOC_BOARD && *(uint32_t *)argument == 0)
+	fake_reset();
+	if (request->head.nlmsg_type == GENL_ID_CTRL) {
+		answer_controller(request);
+		return;
+	}
+	if (request->generic.cmd == OMX_CMD_BOARD_GET)
 		readings++;
 	read_driver();
-	switch (request) {
-	case OMX_IOC_INFO:
-		return answer_info(argument);
-	case OMX_IOC_BOARD:
-		return answer_board(argument);
-	case OMX_IOC_COUNTER_LABEL:
-		return answer_label(argument);
-	case OMX_IOC_COUNTERS:
-		return answer_counters(argument);
-	case OMX_IOC_COUNTERS_CLEAR:
-		return fail(EPERM);
+	switch (request->generic.cmd) {
+	case OMX_CMD_BOARD_GET:
+		answer_dump(request, put_board);
+		break;
+	case OMX_CMD_COUNTER_GET:
+		answer_dump(request, put_counters);
+		break;
 	default:
-		return fail(ENOTTY);
+		fake_result(fake_datagram(), request->head.nlmsg_seq, -EPERM, NLM_F_CAPPED, NULL);
 	}
 }
