@@ -160,6 +160,8 @@ static long stream_send(struct sim_stream *stream)
 	sim_ledger_sent(stream);
 	error = (large ? stream_send_large : stream_send_eager)(stream, match, length);
 	if (!error) {
+		if (!large)
+			omx_traffic_add(&stream->from->sent, 1, length);
 		SIM_TRACE("stream %u: message %u of %u bytes sent%s", stream->id,
 			  stream->sent - 1, length, large ? ", to be pulled" : "");
 		return 0;
@@ -345,8 +347,19 @@ static void program_send_done(struct sim_program *program, const struct omx_even
 	sim_ledger_send_done(sim.stream[event->cookie >> 44], event);
 }
 
+/* What the event says of messages that have arrived. */
+static void program_count(struct sim_program *program, const struct omx_event *event)
+{
+	if (event->type == OMX_EVENT_RECV ||
+	    (event->type == OMX_EVENT_PULL_DONE && event->status == OMX_STATUS_OK))
+		omx_traffic_add(&program->received, 1, event->length);
+	else if (event->type == OMX_EVENT_SEND_DONE && event->status == OMX_STATUS_OK)
+		omx_traffic_add(&program->sent, 1, event->length);
+}
+
 static void program_handle(struct sim_program *program, const struct omx_event *event)
 {
+	program_count(program, event);
 	switch (event->type) {
 	case OMX_EVENT_SKIP:
 	case OMX_EVENT_BOARD:
@@ -514,6 +527,30 @@ struct sim_stream *sim_stream_make(struct sim_program *from, struct sim_node *to
 	return stream;
 }
 
+/* The driver has counted what the program has seen, and what it has not read yet. */
+static void program_check_traffic(struct sim_program *program)
+{
+	struct omx_ring *ring = &program->ep->ring;
+	struct omx_traffic sent, received;
+	struct omx_completion *completion;
+
+	while (program->tail != ring->kernel->khead) {
+		const struct omx_event *event = &ring->slot[program->tail % OMX_RING_SLOTS];
+
+		program_count(program, event);
+		program->tail += event->slots;
+	}
+	list_for_each_entry(completion, &ring->backlog, link)
+		program_count(program, &completion->event);
+	omx_channels_traffic(program->ep, &sent, &received);
+	SIM_TRACE("program %u has sent %llu bytes and received %llu", program->id,
+		  (unsigned long long)sent.bytes, (unsigned long long)received.bytes);
+	SIM_REQUIRE(sent.messages == program->sent.messages &&
+		    sent.bytes == program->sent.bytes);
+	SIM_REQUIRE(received.messages == program->received.messages &&
+		    received.bytes == program->received.bytes);
+}
+
 static void program_forget(struct sim_program *program)
 {
 	struct sim_stream *stream, *next;
@@ -542,6 +579,7 @@ static void program_close(void *arg)
 	struct sim_node *node = program->node;
 
 	if (program->ep) {
+		program_check_traffic(program);
 		sim_ledger_receiver_ends(program);
 		omx_endpoint_close(program->ep);
 	}

@@ -10,6 +10,7 @@
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
 
+#include "endpoint/traffic.h"
 #include "sim.h"
 
 enum sim_lengths {
@@ -81,6 +82,7 @@ struct sim_program {
 	struct task_struct task;
 	struct signal_struct signal;
 	u32 tail;			/* of the ring */
+	struct omx_traffic sent, received;	/* as the program sees it */
 	u64 latency;			/* ns: how soon it looks at its ring */
 	u32 sleepy;			/* percent: does something else first ... */
 	u64 sleep;			/* ns: ... for so long at most */
