@@ -56,6 +56,13 @@ int address_parse_number(const char *text, struct omx_ioc_udp_peer *peer)
 	return 0;
 }
 
+int address_look_up(const char *text, struct omx_ioc_udp_peer *peer)
+{
+	if (address_parse_number(text, peer) == 0)
+		return 0;
+	return look_up(text, AI_ADDRCONFIG, peer) ? -1 : 0;
+}
+
 int address_parse(const char *text, struct omx_ioc_udp_peer *peer)
 {
 	uint64_t mac;

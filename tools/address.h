@@ -16,6 +16,8 @@
 int address_parse(const char *text, struct omx_ioc_udp_peer *peer);
 /* The same without asking anybody for names, and without a word. */
 int address_parse_number(const char *text, struct omx_ioc_udp_peer *peer);
+/* The same as the first, but without a word. */
+int address_look_up(const char *text, struct omx_ioc_udp_peer *peer);
 /* Is the peer reached by UDP? */
 bool address_is_ip(const struct omx_ioc_udp_peer *peer);
 bool address_is_same(const struct omx_ioc_udp_peer *a, const struct omx_ioc_udp_peer *b);
