@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		10
+#define OMX_ABI_VERSION		11
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -556,7 +556,11 @@ struct omx_event {
 		__u32	session;	/* CONNECTED */
 		__u32	window;		/* PUT */
 	};
-	__u32	reserved;
+	/*
+	 * CONNECTED: the ABI versions that the peer's driver speaks, (oldest << 8) | newest;
+	 * 0 if it does not tell, and in all other events.  ABI 11.
+	 */
+	__u32	peer_abi;
 	__u8	data[OMX_TINY_MAX];	/* RECV of a tiny message */
 };
 

@@ -96,7 +96,8 @@ struct omx_wire_connect_response {
 	__be32	cookie;
 	__u8	status;		/* OMX_STATUS_OK, _BAD_ENDPOINT, _BAD_KEY */
 	__u8	window;		/* packets that may be sent before an ack has come */
-	__u8	reserved[2];
+	__u8	abi_oldest;	/* that the responding driver speaks; 0: it does not tell */
+	__u8	abi_newest;
 } __packed;
 
 /*

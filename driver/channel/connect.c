@@ -27,6 +27,8 @@
 #define LAST_INTERVAL	(HZ)
 #define UNREACHABLE_REQUESTS	3	/* before an ICMP error or a missing route counts */
 
+static_assert(OMX_ABI_VERSION <= U8_MAX, "responses have one byte for it");
+
 struct omx_connect {
 	u32 id;				/* the cookie on the wire */
 	struct rcu_head rcu;
@@ -260,6 +262,8 @@ void omx_connect_pkt(struct omx_board *board, struct sk_buff *skb)
 		body = omx_packet_body(response);
 		body->cookie = request->cookie;
 		body->status = status;
+		body->abi_oldest = OMX_ABI_OLDEST;
+		body->abi_newest = OMX_ABI_VERSION;
 		if (status == OMX_STATUS_OK)
 			body->window = omx_channel_first_window(ep);
 		omx_packet_xmit(board, response);
@@ -340,6 +344,7 @@ void omx_connect_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		if (!ch)
 			status = OMX_STATUS_NO_MEMORY;
 	}
+	connect->completion->event.peer_abi = response->abi_oldest << 8 | response->abi_newest;
 	connect_finish(connect, status, ch ? ch->id : 0, session);
 	consume_skb(skb);
 }

@@ -95,6 +95,9 @@ static void program_connected(struct sim_program *program, const struct omx_even
 	SIM_TRACE("stream %u connected, status %u, channel %u", stream->id, event->status,
 		  event->channel);
 	stream->progress++;
+	/* Only a driver that has responded says what it speaks. */
+	SIM_REQUIRE(event->peer_abi == (event->status == OMX_STATUS_UNREACHABLE ? 0 :
+					(OMX_ABI_OLDEST << 8 | OMX_ABI_VERSION)));
 	if (event->status) {
 		stream_retry(stream, sim_below(20 * SIM_MS));
 		return;
