@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* omx_info(1) prints the boards, their peers, and what makes them slow. */
+/*
+ * omx_info(1) prints the boards, their peers, and what makes them slow.  With --doctor it
+ * looks for faults instead, see doctor/doctor.h.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,6 +11,7 @@
 #include "address.h"
 #include "advice.h"
 #include "config.h"
+#include "doctor/doctor.h"
 #include "jsonout.h"
 #include "text.h"
 #include "tool.h"
@@ -239,8 +243,45 @@ static int info_run(const struct device *device, const struct tool_options *opti
 	return walk_boards(device, &boards, options->verbose, NULL);
 }
 
+/* ---- the doctor, who may find no device to be opened ---- */
+
+#define OPTION_DOCTOR (OPTION_JSON + 1)
+
+static struct {
+	bool wanted;
+	const char *host;
+	const struct tool_options *options;
+} doctor_call;
+
+static error_t info_parse(int key, char *argument, struct argp_state *state)
+{
+	doctor_call.options = state->input;
+	switch (key) {
+	case OPTION_DOCTOR:
+		doctor_call.wanted = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!doctor_call.wanted || doctor_call.host)
+			return ARGP_ERR_UNKNOWN;
+		doctor_call.host = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int info_check(void)
+{
+	if (doctor_call.wanted)
+		exit(doctor_run(doctor_call.host, doctor_call.options->board,
+				doctor_call.options->json));
+	return 0;
+}
+
 static const struct argp_option info_options[] = {
 	{ "board", 'b', "N", 0, "Only board N", 0 },
+	{ "doctor", OPTION_DOCTOR, NULL, 0, "Look for what keeps messages from working, to HOST "
+	  "too if that is named, and for the command that mends it", 0 },
 	{ "quiet", 'q', NULL, 0, "Boards and warnings only", 0 },
 	{ "verbose", 'v', NULL, 0, "Peers too (default)", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON", 0 },
@@ -248,8 +289,11 @@ static const struct argp_option info_options[] = {
 };
 
 const struct tool tool = {
+	.arguments = "\n--doctor [HOST]",
 	.description = "Show the boards, their peers, and what would slow them down.",
 	.options = info_options,
 	.defaults = { .board = OMX_ANY, .verbose = true },
+	.parse = info_parse,
+	.check = info_check,
 	.run = info_run,
 };
