@@ -142,7 +142,7 @@ shell_scripts() {
 
 check_shell_scripts() {
 	(cd "$top" && shellcheck -x lab .ci/run boot/omx_boot \
-		debian/*.{postinst,prerm} tests/vm/host/uml-start) || return
+		debian/*.{postinst,prerm} debian/hooks/* tests/vm/host/uml-start) || return
 	find "$vm" "$top/tests/bench" -type f ! -path '*/host/*' | while read -r file; do
 		if head -n 3 "$file" | grep -aqE '^#!.*(bash|sh)$|shellcheck shell='; then
 			echo "$file"
