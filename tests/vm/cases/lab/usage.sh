@@ -39,6 +39,8 @@ refused 'unknown option --everything' check memory --everything
 refused 'no group nothing' check nothing
 refused 'takes no argument' build everything
 refused 'takes no argument' package everything
+refused '--release takes' package --release
+refused '--release takes' package --release 13
 refused 'takes no argument' build --no-module everything
 refused 'no group nothing' bench nothing
 refused '--rounds is' bench --rounds 0
