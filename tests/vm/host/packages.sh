@@ -8,7 +8,7 @@ packages=(
 	pkg-config
 	linux-headers-amd64
 	# a guest
-	busybox-static cpio ethtool iproute2 kmod mount procps
+	busybox-static cpio ethtool iproute2 kmod mount nftables procps
 	qemu-system-x86 util-linux xz-utils
 )
 
