@@ -313,12 +313,13 @@ static enum fate chain_fate(const struct ruleset *ruleset, struct json_object *c
 
 /* ---- base chains ---- */
 
+/* nft 1.0.6 does not say of which. */
 static bool is_of_device(struct json_object *chain, const struct packet *packet)
 {
 	const struct value interface = { .name = packet->interface };
 	struct json_object *devices = member(chain, "dev");
 
-	return devices && match_value(devices, &interface) == MATCH_YES;
+	return !devices || match_value(devices, &interface) == MATCH_YES;
 }
 
 /* Does the packet come by here? */

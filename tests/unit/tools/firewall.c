@@ -179,6 +179,7 @@ static void ruleset__frames_pass_the_hooks_of_their_device(void)
 	EXPECT(drops(INGRESS("\"eth0\"", ETHERTYPE("\"0x86df\"") DROP), &frame));
 	EXPECT(drops(INGRESS("[\"eth1\", \"eth0\"]", DROP), &frame));
 	EXPECT(!drops(INGRESS("\"eth1\"", DROP), &frame));
+	EXPECT(drops(INGRESS("null", DROP), &frame));
 	EXPECT(!drops(INGRESS("\"eth0\"", ETHERTYPE("\"arp\"") DROP), &frame));
 	EXPECT(!drops(INGRESS("\"eth0\"", DPORT("8687") DROP), &frame));
 	EXPECT(drops(INGRESS("\"eth0\"", DPORT("8687") DROP), &udp_packet));
