@@ -17,7 +17,7 @@ packages_mpi=(libopenmpi-dev openmpi-bin)
 
 # check's own: static checkers, what unpacks checkpatch, unit tests, and tshark for that of
 # the dissector
-packages_check=(perl python3 shellcheck sparse tshark)
+packages_check=(perl python3 python3-yaml shellcheck sparse tshark)
 
 # check's own: programs that others wrote for MPI
 packages_mpi_check=(hpcc netpipe-openmpi python3-mpi4py)
