@@ -58,21 +58,28 @@ static const struct nla_policy peer_remove_policy[] = {
 	.maxattr	= ARRAY_SIZE(only_board_policy) - 1,	\
 }
 
-/* The capability is needed in the namespace: as for the parameter ifnames. */
-#define CHANGE(command, function, table) {		\
+/*
+ * What there is may be changed by who has the capability in its namespace.  New boards take
+ * memory and open a way into the driver, which nobody gets by making a namespace.
+ */
+#define CHANGE_BY(permission, command, function, table) {	\
 	.cmd		= command,			\
-	.flags		= GENL_UNS_ADMIN_PERM,		\
+	.flags		= permission,			\
 	.doit		= function,			\
 	.policy		= table,			\
 	.maxattr	= ARRAY_SIZE(table) - 1,	\
 }
+
+#define CHANGE(command, function, table)	\
+	CHANGE_BY(GENL_UNS_ADMIN_PERM, command, function, table)
 
 static const struct genl_ops netlink_ops[] = {
 	DUMP(OMX_CMD_BOARD_GET,		omx_dump_boards),
 	DUMP(OMX_CMD_PEER_GET,		omx_dump_peers),
 	DUMP(OMX_CMD_ENDPOINT_GET,	omx_dump_endpoints),
 	DUMP(OMX_CMD_COUNTER_GET,	omx_dump_counters),
-	CHANGE(OMX_CMD_BOARD_ATTACH,	omx_change_board_attach, board_attach_policy),
+	CHANGE_BY(GENL_ADMIN_PERM, OMX_CMD_BOARD_ATTACH,
+		  omx_change_board_attach, board_attach_policy),
 	CHANGE(OMX_CMD_BOARD_DETACH,	omx_change_board_detach, board_detach_policy),
 	CHANGE(OMX_CMD_BOARD_SET,	omx_change_board_set, board_set_policy),
 	CHANGE(OMX_CMD_PEER_ADD,	omx_change_peer_add, peer_add_policy),
