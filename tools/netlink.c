@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -61,6 +62,10 @@ void attribute_string(const struct nlattr *attribute, char *text, size_t size)
 	if (length)
 		memcpy(text, attribute_start(attribute), length);
 	text[length] = '\0';
+	/* Programs and hosts choose their names: they are not to control the terminal. */
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			*text = '?';
 }
 
 /* Up to the first one that does not fit in its message. */

@@ -90,6 +90,12 @@ void finding_say(struct finding *finding, enum verdict verdict, const char *form
 void finding_mend(struct finding *finding, const char *host, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * A name for a command: names of interfaces and hosts may contain what a shell executes, and
+ * not only the administrator chooses them.  Then `otherwise` stands for it.
+ */
+const char *shell_word(const char *name, const char *otherwise);
+
 /* ---- checks, in their order ---- */
 
 void check_module(struct doctor *doctor, struct finding *finding);

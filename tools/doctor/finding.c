@@ -31,6 +31,15 @@ void finding_mend(struct finding *finding, const char *host, const char *format,
 	va_end(arguments);
 }
 
+const char *shell_word(const char *name, const char *otherwise)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789._:@%+,-";
+	size_t length = strspn(name, safe);
+
+	return length && !name[length] && *name != '-' ? name : otherwise;
+}
+
 bool first_line(const char *command, char *line, int size)
 {
 	FILE *pipe = popen(command, "re");

@@ -51,6 +51,8 @@ static bool tc_drops(const struct packet *packet, struct finding *finding)
 	bool drops = false;
 	size_t i;
 
+	if (!shell_word(packet->interface, NULL))
+		return false;
 	for (i = 0; !drops && i < 2; i++) {
 		snprintf(command, sizeof(command), WITH_PATH "tc filter show dev %s %s 2>/dev/null",
 			 packet->interface, directions[i]);

@@ -73,7 +73,8 @@ static void mend_mtu_there(const struct target *target, uint32_t mtu, struct fin
 
 static void mend_mtu_here(const struct target *target, uint32_t mtu, struct finding *finding)
 {
-	finding_mend(finding, NULL, "ip link set dev %s mtu %u", target->board->ifname, mtu);
+	finding_mend(finding, NULL, "ip link set dev %s mtu %u",
+		     shell_word(target->board->ifname, "INTERFACE"), mtu);
 }
 
 /*

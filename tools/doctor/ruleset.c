@@ -359,8 +359,9 @@ static void mend_chain(const struct ruleset *ruleset, struct json_object *chain,
 	else
 		snprintf(match, sizeof(match), "ether type 0x%04x", packet->ethertype);
 	finding_mend(finding, NULL, "nft insert rule %s %s %s %s accept",
-		     string_member(chain, "family"), string_member(chain, "table"),
-		     string_member(chain, "name"), match);
+		     shell_word(string_member(chain, "family"), "FAMILY"),
+		     shell_word(string_member(chain, "table"), "TABLE"),
+		     shell_word(string_member(chain, "name"), "CHAIN"), match);
 }
 
 bool ruleset_drops(struct json_object *all, const struct packet *packet, struct finding *finding)
@@ -406,6 +407,7 @@ static bool filter_concerns(const char *protocol, const struct packet *packet)
 static void mend_filters(const struct packet *packet, const char *direction, unsigned int first,
 			 struct finding *finding)
 {
+	const char *interface = shell_word(packet->interface, "INTERFACE");
 	char match[64];
 
 	if (packet->udp)
@@ -415,10 +417,9 @@ static void mend_filters(const struct packet *packet, const char *direction, uns
 		snprintf(match, sizeof(match), "protocol 0x%04x matchall", packet->ethertype);
 	if (first > 1)
 		finding_mend(finding, NULL, "tc filter add dev %s %s pref %u %s action pass",
-			     packet->interface, direction, first - 1, match);
+			     interface, direction, first - 1, match);
 	else	/* nothing can come before it */
-		finding_mend(finding, NULL, "tc filter del dev %s %s pref 1", packet->interface,
-			     direction);
+		finding_mend(finding, NULL, "tc filter del dev %s %s pref 1", interface, direction);
 }
 
 bool filters_drop(const char *text, const struct packet *packet, const char *direction,

@@ -245,7 +245,7 @@ const char *target_label(const struct target *target)
 	static char text[ADDRESS_TEXT_LEN];
 
 	if (target->known && target->peer.peer.flags & OMX_PEER_NAMED)
-		return target->peer.peer.name;
+		return shell_word(target->peer.peer.name, target->name);
 	if (target_is_by_udp(target))
 		return address_format(target->known ? &target->peer : &target->address, text);
 	return target->name;
@@ -275,7 +275,8 @@ const char *own_label(const struct doctor *doctor)
 	const char *address;
 
 	if (!target_is_by_udp(target))
-		return (target->known ? target->board : &doctor->boards.board[0])->name;
+		return shell_word((target->known ? target->board : &doctor->boards.board[0])->name,
+				  "THIS-HOST");
 	address = own_address(target->known ? &target->peer : &target->address);
 	return address ? address : "ADDRESS-OF-THIS-HOST";
 }

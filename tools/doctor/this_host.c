@@ -88,7 +88,8 @@ static void mend_installation(struct finding *finding, const char *release, cons
 	if (from_packages() && access(build, F_OK) < 0)
 		snprintf(headers, sizeof(headers), "apt-get install linux-headers-%s && ", release);
 	if (access("/var/lib/dkms/omx", F_OK) == 0)
-		finding_mend(finding, NULL, "%sdkms autoinstall -k %s%s", headers, release, then);
+		finding_mend(finding, NULL, "%sdkms install -m omx -v " PACKAGE_VERSION " -k %s%s",
+			     headers, release, then);
 	else if (from_packages())
 		finding_mend(finding, NULL, "%sapt-get install --reinstall omx-dkms%s", headers,
 			     then);
@@ -333,6 +334,7 @@ static void mend_boards(struct finding *finding)
 	unsigned int best = 0;
 	struct dirent *entry;
 	char name[32] = "";
+	const char *word;
 
 	while (directory && (entry = readdir(directory))) {
 		unsigned int suits = interface_suits(entry->d_name);
@@ -344,11 +346,12 @@ static void mend_boards(struct finding *finding)
 	}
 	if (directory)
 		closedir(directory);
+	word = shell_word(name, "INTERFACE");
 	if (best > 2)
-		finding_mend(finding, NULL, "echo +%s >" IFNAMES_PATH, name);
+		finding_mend(finding, NULL, "echo +%s >" IFNAMES_PATH, word);
 	else if (best)
 		finding_mend(finding, NULL, "ip link set dev %s up && echo +%s >" IFNAMES_PATH,
-			     name, name);
+			     word, word);
 	else
 		finding_mend(finding, NULL, "ip link add omx0 up type dummy && echo +omx0 >"
 			     IFNAMES_PATH);
@@ -408,10 +411,12 @@ static void link_is_down(const struct omx_ioc_board *board, struct finding *find
 		finding_say(finding, VERDICT_FAULT,
 			    "%s has no carrier: cable, switch port or the other end",
 			    board->ifname);
-		finding_mend(finding, NULL, "ethtool %s", board->ifname);
+		finding_mend(finding, NULL, "ethtool %s",
+			     shell_word(board->ifname, "INTERFACE"));
 	} else {
 		finding_say(finding, VERDICT_FAULT, "%s is down", board->ifname);
-		finding_mend(finding, NULL, "ip link set dev %s up", board->ifname);
+		finding_mend(finding, NULL, "ip link set dev %s up",
+			     shell_word(board->ifname, "INTERFACE"));
 	}
 }
 
