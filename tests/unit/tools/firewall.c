@@ -234,6 +234,25 @@ static void filters__nothing_comes_before_the_first(void)
 	EXPECT(command_is("tc filter del dev eth0 ingress pref 1"));
 }
 
+/* Who may name an interface must not have the administrator execute the name. */
+static void filters__names_that_a_shell_executes_are_left_out(void)
+{
+	static const char *const names[] = { ";reboot", "$(reboot)", "`reboot`", "a&b", "-x", "" };
+	const char *text = "filter protocol all pref 1 matchall chain 0 \n"
+		"\taction order 1: gact action drop\n";
+	struct packet packet = frame;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		packet.interface = names[i];
+		EXPECT(filtered(text, &packet));
+		EXPECT(command_is("tc filter del dev INTERFACE ingress pref 1"));
+	}
+	packet.interface = "eth0.5@if-1";
+	EXPECT(filtered(text, &packet));
+	EXPECT(command_is("tc filter del dev eth0.5@if-1 ingress pref 1"));
+}
+
 int main(void)
 {
 	ruleset__nothing_is_no_firewall();
@@ -247,5 +266,6 @@ int main(void)
 	ruleset__bridges_have_hooks_of_their_own();
 	filters__a_rule_in_front_lets_frames_pass();
 	filters__nothing_comes_before_the_first();
+	filters__names_that_a_shell_executes_are_left_out();
 	return 0;
 }
