@@ -96,7 +96,10 @@ static uint64_t neighbour_find(const char *address, const struct board_list *boa
 	return mac;
 }
 
-/* An empty packet makes the kernel ask for the MAC, if the host is on a board's segment. */
+/*
+ * An empty packet makes the kernel ask for the MAC, if the host is on a board's segment.  It
+ * is not sent to a router: then an entry for the host says what was, or what the host asked.
+ */
 static void neighbour_resolve(struct target *target, const struct board_list *boards)
 {
 	const uint64_t end = clock_ms() + NEIGHBOUR_MS;
@@ -109,7 +112,7 @@ static void neighbour_resolve(struct target *target, const struct board_list *bo
 	if (fd < 0)
 		return;
 	address_format(&target->address, text);
-	if (send(fd, "", 0, 0) == 0)
+	if (send(fd, "", 0, MSG_DONTROUTE) == 0)
 		while (!(target->neighbour = neighbour_find(text, boards)) && clock_ms() < end)
 			sleep_ms(LOOK_MS / 4);
 	close(fd);
