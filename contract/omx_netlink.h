@@ -4,9 +4,9 @@
  * change boards and peers.
  *
  * The driver includes this header, and so do the tools.  Everything acts in the network
- * namespace of the socket.  Anybody may dump and listen; changes need CAP_NET_ADMIN in
- * the user namespace that owns the network namespace, and OMX_CMD_BOARD_ATTACH needs it in
- * the initial one.
+ * namespace of the socket.  Anybody may dump; changes and listening to events need
+ * CAP_NET_ADMIN in the user namespace that owns the network namespace, and
+ * OMX_CMD_BOARD_ATTACH needs it in the initial one.
  *
  * The answer to a dump has one message for each object, with the command of the request.
  * Objects keep their numbers, so each one that is there during the whole dump comes once.

@@ -87,8 +87,15 @@ static const struct genl_ops netlink_ops[] = {
 	CHANGE(OMX_CMD_COUNTER_CLEAR,	omx_change_counter_clear, only_board_policy),
 };
 
+/*
+ * An event is copied to each listener while locks of the board are held; the capability
+ * keeps others from listening with any number of sockets.
+ */
 static const struct genl_multicast_group netlink_groups[] = {
-	[OMX_NETLINK_GROUP] = { .name = OMX_NETLINK_EVENTS },
+	[OMX_NETLINK_GROUP] = {
+		.name	= OMX_NETLINK_EVENTS,
+		.flags	= GENL_UNS_ADMIN_PERM,
+	},
 };
 
 /* resv_start_op is 0: all commands are validated strictly. */
