@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "device.h"
+#include "objects.h"
 
 #define MTU_WANTED 9000		/* fewer, larger frames */
 #define RX_USECS_MAX 12		/* a longer delay is added to the latency of each small message */

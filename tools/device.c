@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -116,13 +115,6 @@ static int board_get(const struct device *device, uint32_t index,
 	return device_fail("read board %u", index);
 }
 
-int board_list_is_empty(uint32_t only)
-{
-	if (only != OMX_ANY)
-		return complain("omx_boards lists those there are", "no board %u here", only);
-	return complain("attach an interface, for instance: omx_boards attach eth0", "no board");
-}
-
 int device_boards(const struct device *device, uint32_t only,
 		  struct board_list *list)
 {
@@ -139,19 +131,6 @@ int device_boards(const struct device *device, uint32_t only,
 		list->count += there;
 	}
 	return list->count ? 0 : board_list_is_empty(only);
-}
-
-int peer_list_append(struct peer_list *list,
-		     const struct omx_ioc_udp_peer *peer)
-{
-	struct omx_ioc_udp_peer *grown;
-
-	grown = reallocarray(list->peer, list->count + 1, sizeof(*peer));
-	if (!grown)
-		return device_fail("list the peers");
-	list->peer = grown;
-	list->peer[list->count++] = *peer;
-	return 0;
 }
 
 /* An older driver knows no peers but those on Ethernet. */
@@ -179,11 +158,4 @@ int device_peers(const struct device *device, uint32_t board,
 		index = peer.peer.index + 1;
 	}
 	return is_absent(errno) ? 0 : device_fail("list peers of board %u", board);
-}
-
-void peer_list_free(struct peer_list *list)
-{
-	free(list->peer);
-	list->peer = NULL;
-	list->count = 0;
 }

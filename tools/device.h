@@ -7,25 +7,12 @@
 #ifndef OMX_TOOLS_DEVICE_H
 #define OMX_TOOLS_DEVICE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "omx_abi.h"
+#include "objects.h"
 
 struct device {
 	int fd;
 	struct omx_ioc_info info;
-};
-
-struct board_list {
-	struct omx_ioc_board board[OMX_BOARD_MAX];
-	unsigned int count;
-	uint32_t endpoint_max;		/* of a board; of netlink_boards() only */
-};
-
-struct peer_list {
-	struct omx_ioc_udp_peer *peer;
-	size_t count;
 };
 
 /*
@@ -47,8 +34,6 @@ int device_fail(const char *what, ...) __attribute__((format(printf, 1, 2)));
  */
 int device_boards(const struct device *device, uint32_t only,
 		  struct board_list *list);
-/* Prints that there is no such board, or no board at all, and returns -1. */
-int board_list_is_empty(uint32_t only);
 
 /*
  * Appends the peers of a board. The caller frees the list, also after a
@@ -56,8 +41,5 @@ int board_list_is_empty(uint32_t only);
  */
 int device_peers(const struct device *device, uint32_t board,
 		 struct peer_list *list);
-int peer_list_append(struct peer_list *list,
-		     const struct omx_ioc_udp_peer *peer);
-void peer_list_free(struct peer_list *list);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "address.h"
+#include "complain.h"
 #include "jsonout.h"
 #include "objects.h"
 
@@ -103,6 +104,13 @@ static int board_list_add(uint8_t command, const struct nlattr *const attribute[
 	return 0;
 }
 
+int board_list_is_empty(uint32_t only)
+{
+	if (only != OMX_ANY)
+		return complain("omx_boards lists those there are", "no board %u here", only);
+	return complain("attach an interface, for instance: omx_boards attach eth0", "no board");
+}
+
 int netlink_any_boards(struct netlink *netlink, uint32_t only, struct board_list *list)
 {
 	int error;
@@ -119,6 +127,25 @@ int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *li
 	if (netlink_any_boards(netlink, only, list) < 0)
 		return -1;
 	return list->count ? 0 : board_list_is_empty(only);
+}
+
+int peer_list_append(struct peer_list *list, const struct omx_ioc_udp_peer *peer)
+{
+	struct omx_ioc_udp_peer *grown;
+
+	grown = reallocarray(list->peer, list->count + 1, sizeof(*peer));
+	if (!grown)
+		return complain_errno(NULL, "cannot list the peers");
+	list->peer = grown;
+	list->peer[list->count++] = *peer;
+	return 0;
+}
+
+void peer_list_free(struct peer_list *list)
+{
+	free(list->peer);
+	list->peer = NULL;
+	list->count = 0;
 }
 
 static int peer_list_add(uint8_t command, const struct nlattr *const attribute[], void *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The objects of the netlink family: boards, peers and endpoints, read from attributes
- * and listed.  Functions that list print why they fail, as those of device.h do.
+ * and listed.  Functions that list print why they fail.
  */
 #ifndef OMX_TOOLS_OBJECTS_H
 #define OMX_TOOLS_OBJECTS_H
@@ -10,8 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device.h"
 #include "netlink.h"
+
+struct board_list {
+	struct omx_ioc_board board[OMX_BOARD_MAX];
+	unsigned int count;
+	uint32_t endpoint_max;		/* of a board */
+};
+
+struct peer_list {
+	struct omx_ioc_udp_peer *peer;
+	size_t count;
+};
 
 struct traffic {
 	uint64_t messages;
@@ -47,9 +57,13 @@ void endpoint_read(const struct nlattr *const attribute[], struct endpoint *endp
  */
 int netlink_any_boards(struct netlink *netlink, uint32_t only, struct board_list *list);
 int netlink_boards(struct netlink *netlink, uint32_t only, struct board_list *list);
+/* Prints that there is no such board, or no board at all, and returns -1. */
+int board_list_is_empty(uint32_t only);
 /* Append those of one board, or of all. The caller frees the lists, also after a failure. */
 int netlink_peers(struct netlink *netlink, uint32_t board, struct peer_list *list);
 int netlink_endpoints(struct netlink *netlink, uint32_t board, struct endpoint_list *list);
+int peer_list_append(struct peer_list *list, const struct omx_ioc_udp_peer *peer);
+void peer_list_free(struct peer_list *list);
 void endpoint_list_free(struct endpoint_list *list);
 
 /* Begins a request about a peer: its board and address. */

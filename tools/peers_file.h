@@ -6,7 +6,7 @@
 #ifndef OMX_TOOLS_PEERS_FILE_H
 #define OMX_TOOLS_PEERS_FILE_H
 
-#include "device.h"
+#include "objects.h"
 
 /*
  * Returns 0, or -1 after printing the wrong line. The caller frees the list

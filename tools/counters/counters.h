@@ -12,8 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "device.h"
-#include "netlink.h"
+#include "objects.h"
 
 struct json_object;
 
