@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * omx_info(1) prints the boards, their peers, and what makes them slow.  With --doctor it
- * looks for faults instead, see doctor/doctor.h.
+ * omx_info(1) prints the boards, their peers, and what makes them slow.  Only what the
+ * driver itself is has to be asked of its device.  With --doctor it looks for faults
+ * instead, see doctor/doctor.h.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,8 +12,10 @@
 #include "address.h"
 #include "advice.h"
 #include "config.h"
+#include "device.h"
 #include "doctor/doctor.h"
 #include "jsonout.h"
+#include "objects.h"
 #include "text.h"
 #include "tool.h"
 
@@ -23,13 +26,13 @@ struct report {
 	struct advice_list advice;
 };
 
-static int report_init(const struct device *device,
-		       const struct omx_ioc_board *board, struct report *report)
+static int report_init(struct netlink *netlink, const struct omx_ioc_board *board,
+		       struct report *report)
 {
 	struct link_state state;
 
 	*report = (struct report){ .board = board };
-	if (device_peers(device, board->board, &report->peers) < 0)
+	if (netlink_peers(netlink, board->board, &report->peers) < 0)
 		return -1;
 	link_state_read(board->ifname, &state);
 	advise_board(board, &state, &report->advice);
@@ -197,7 +200,7 @@ static struct json_object *describe_driver(const struct device *device)
 /* ---- both ---- */
 
 /* Prints each report, or appends it to `array` if that is not NULL. */
-static int walk_boards(const struct device *device, const struct board_list *boards,
+static int walk_boards(struct netlink *netlink, const struct board_list *boards,
 		       bool with_peers, struct json_object *array)
 {
 	struct report report;
@@ -205,7 +208,7 @@ static int walk_boards(const struct device *device, const struct board_list *boa
 	int ret = 0;
 
 	for (i = 0; !ret && i < boards->count; i++) {
-		ret = report_init(device, &boards->board[i], &report);
+		ret = report_init(netlink, &boards->board[i], &report);
 		if (!ret && array)
 			json_append(array, describe_report(&report));
 		else if (!ret)
@@ -215,13 +218,14 @@ static int walk_boards(const struct device *device, const struct board_list *boa
 	return ret;
 }
 
-static int info_show_json(const struct device *device, const struct board_list *boards)
+static int info_show_json(const struct device *device, struct netlink *netlink,
+			  const struct board_list *boards)
 {
 	struct json_object *object = describe_driver(device);
 	struct json_object *array = json_new_array();
 	int ret;
 
-	ret = walk_boards(device, boards, true, array);
+	ret = walk_boards(netlink, boards, true, array);
 	json_add(object, "boards", array);
 	if (!ret)
 		return json_finish(object, stdout);
@@ -229,18 +233,31 @@ static int info_show_json(const struct device *device, const struct board_list *
 	return ret;
 }
 
-static int info_run(const struct device *device, const struct tool_options *options)
+static int info_show(const struct device *device, struct netlink *netlink,
+		     const struct tool_options *options)
 {
 	struct board_list boards;
 
-	if (device_boards(device, options->board, &boards) < 0)
+	if (netlink_boards(netlink, options->board, &boards) < 0)
 		return -1;
 	if (options->json)
-		return info_show_json(device, &boards);
+		return info_show_json(device, netlink, &boards);
 	print_driver(device, boards.count);
 	if (options->verbose)
 		print_engine(device);
-	return walk_boards(device, &boards, options->verbose, NULL);
+	return walk_boards(netlink, &boards, options->verbose, NULL);
+}
+
+static int info_ask(struct netlink *netlink, const struct tool_options *options)
+{
+	struct device device;
+	int ret;
+
+	if (device_open(&device) < 0)
+		return -1;
+	ret = info_show(&device, netlink, options);
+	device_close(&device);
+	return ret;
 }
 
 /* ---- the doctor, who may find no device to be opened ---- */
@@ -295,5 +312,5 @@ const struct tool tool = {
 	.defaults = { .board = OMX_ANY, .verbose = true },
 	.parse = info_parse,
 	.check = info_check,
-	.run = info_run,
+	.ask = info_ask,
 };

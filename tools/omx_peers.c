@@ -34,7 +34,7 @@ static const char *peers_file(void)
 	return line.words > 1 ? line.word[1] : PEERS_FILE;
 }
 
-/* ---- validation, before the device is opened: 0, or the exit status ---- */
+/* ---- validation, before the driver is asked: 0, or the exit status ---- */
 
 static int fill_name(struct omx_ioc_peer *peer, const char *name)
 {

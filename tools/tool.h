@@ -2,8 +2,8 @@
 /*
  * What the small tools (omx_boards, omx_info, omx_counters, omx_endpoints, omx_hostname,
  * omx_monitor, omx_peers) have in common.  Each of them defines one `tool`; the main() in
- * tool_main.c parses the command line, opens the device or a netlink socket and calls the
- * functions of the tool, in the order of this structure.
+ * tool_main.c parses the command line, opens a netlink socket and calls the functions of the
+ * tool, in the order of this structure.
  */
 #ifndef OMX_TOOLS_TOOL_H
 #define OMX_TOOLS_TOOL_H
@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device.h"
 #include "netlink.h"
 #include "options.h"
 
@@ -37,13 +36,12 @@ struct tool {
 	error_t (*parse)(int key, char *argument, struct argp_state *state);
 
 	/*
-	 * Optional.  Validates the arguments before the device is opened; returns 0
+	 * Optional.  Validates the arguments before the driver is asked; returns 0
 	 * or the exit status after printing what is wrong.
 	 */
 	int (*check)(void);
 
-	/* One of the two.  Returns -1 after printing what went wrong. */
-	int (*run)(const struct device *device, const struct tool_options *options);
+	/* Returns -1 after printing what went wrong. */
 	int (*ask)(struct netlink *netlink, const struct tool_options *options);
 };
 

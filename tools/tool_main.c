@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The main() of the small tools: parses the command line, lets the tool
- * validate its arguments, opens the device or a netlink socket and runs the tool.
+ * validate its arguments, opens a netlink socket and runs the tool.
  *
  * The exit status is 0 on success, EX_USAGE for bad usage and EXIT_FAILURE
  * for everything else; whichever function fails prints the reason (complain.h).
@@ -51,19 +51,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 	return error;
 }
 
-static int run_on_device(const struct tool_options *options)
-{
-	struct device device;
-	int ret;
-
-	if (device_open(&device) < 0)
-		return -1;
-	ret = tool.run(&device, options);
-	device_close(&device);
-	return ret;
-}
-
-static int run_on_netlink(const struct tool_options *options)
+static int run_tool(const struct tool_options *options)
 {
 	static struct netlink netlink;
 	int ret;
@@ -73,11 +61,6 @@ static int run_on_netlink(const struct tool_options *options)
 	ret = tool.ask(&netlink, options);
 	netlink_close(&netlink);
 	return ret;
-}
-
-static int run_tool(const struct tool_options *options)
-{
-	return tool.ask ? run_on_netlink(options) : run_on_device(options);
 }
 
 int main(int argc, char **argv)
