@@ -314,6 +314,21 @@ static int netlink_no_family(int error)
 			"there is no netlink family " OMX_NETLINK_FAMILY);
 }
 
+static int netlink_open_socket(struct netlink *netlink)
+{
+	const int on = 1;
+
+	netlink->sequence = 0;
+	netlink->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	if (netlink->fd < 0)
+		return -errno;
+	/* Reasons in words, and requests checked to the last bit; old kernels do without. */
+	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
+	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
+	return 0;
+}
+
 static int netlink_find_families(struct netlink *netlink)
 {
 	struct family controller = { .group_name = CONTROLLER_EVENTS };
@@ -324,29 +339,30 @@ static int netlink_find_families(struct netlink *netlink)
 	if (!error)
 		error = family_find(netlink, CONTROLLER, &controller);
 	if (error)
-		return netlink_no_family(error);
+		return error;
 	netlink->family = driver.number;
 	netlink->events = driver.group;
 	netlink->controller_events = controller.group;
 	return 0;
 }
 
+int netlink_open_silently(struct netlink *netlink)
+{
+	int error = netlink_open_socket(netlink);
+
+	if (error)
+		return error;
+	error = netlink_find_families(netlink);
+	if (error)
+		netlink_close(netlink);
+	return error;
+}
+
 int netlink_open(struct netlink *netlink)
 {
-	const int on = 1;
+	int error = netlink_open_silently(netlink);
 
-	netlink->sequence = 0;
-	netlink->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-	if (netlink->fd < 0)
-		return complain_errno(NULL, "cannot open a netlink socket");
-	/* Reasons in words, and requests checked to the last bit; old kernels do without. */
-	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
-	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
-	setsockopt(netlink->fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
-	if (netlink_find_families(netlink) == 0)
-		return 0;
-	netlink_close(netlink);
-	return -1;
+	return error ? netlink_no_family(error) : 0;
 }
 
 void netlink_close(struct netlink *netlink)

@@ -39,8 +39,9 @@ struct netlink_request {
 typedef int (*netlink_handler)(uint8_t command, const struct nlattr *const attribute[],
 			       void *context);
 
-/* Returns 0, or -1 after printing the reason. */
+/* Returns 0, or -1 after printing the reason; the second one 0 or -errno. */
 int netlink_open(struct netlink *netlink);
+int netlink_open_silently(struct netlink *netlink);
 void netlink_close(struct netlink *netlink);
 
 /* Prints "cannot WHAT: reason (hint)" for an error that these functions return; -1. */

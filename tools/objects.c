@@ -81,15 +81,15 @@ void endpoint_read(const struct nlattr *const attribute[], struct endpoint *endp
 
 /* ---- lists ---- */
 
-static int list_objects(struct netlink *netlink, uint8_t command, uint32_t board,
-			netlink_handler handler, void *list)
+int netlink_list(struct netlink *netlink, uint8_t command, uint32_t board,
+		 netlink_handler handler, void *context)
 {
 	struct netlink_request request;
 
 	netlink_request_init(&request, command);
 	if (board != OMX_ANY)
 		netlink_request_add_u32(&request, OMX_A_BOARD, board);
-	return netlink_dump(netlink, &request, handler, list);
+	return netlink_dump(netlink, &request, handler, context);
 }
 
 static int board_list_add(uint8_t command, const struct nlattr *const attribute[], void *context)
@@ -116,7 +116,7 @@ int netlink_any_boards(struct netlink *netlink, uint32_t only, struct board_list
 	int error;
 
 	list->count = 0;
-	error = list_objects(netlink, OMX_CMD_BOARD_GET, only, board_list_add, list);
+	error = netlink_list(netlink, OMX_CMD_BOARD_GET, only, board_list_add, list);
 	if (error == -ENODEV)
 		return board_list_is_empty(only);
 	return error ? netlink_fail(netlink, error, "list the boards") : 0;
@@ -159,7 +159,7 @@ static int peer_list_add(uint8_t command, const struct nlattr *const attribute[]
 
 int netlink_peers(struct netlink *netlink, uint32_t board, struct peer_list *list)
 {
-	int error = list_objects(netlink, OMX_CMD_PEER_GET, board, peer_list_add, list);
+	int error = netlink_list(netlink, OMX_CMD_PEER_GET, board, peer_list_add, list);
 
 	/* A board that is detached meanwhile has no peers. */
 	return error && error != -ENODEV ? netlink_fail(netlink, error, "list the peers") : 0;
@@ -182,7 +182,7 @@ static int endpoint_list_add(uint8_t command, const struct nlattr *const attribu
 
 int netlink_endpoints(struct netlink *netlink, uint32_t board, struct endpoint_list *list)
 {
-	int error = list_objects(netlink, OMX_CMD_ENDPOINT_GET, board, endpoint_list_add, list);
+	int error = netlink_list(netlink, OMX_CMD_ENDPOINT_GET, board, endpoint_list_add, list);
 
 	return error && error != -ENODEV ?
 		netlink_fail(netlink, error, "list the endpoints") : 0;

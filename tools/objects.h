@@ -51,6 +51,9 @@ void board_read(const struct nlattr *const attribute[], struct omx_ioc_board *bo
 void peer_read(const struct nlattr *const attribute[], struct omx_ioc_udp_peer *peer);
 void endpoint_read(const struct nlattr *const attribute[], struct endpoint *endpoint);
 
+/* Has the handler called for each object of one board, or of all (OMX_ANY).  0 or -errno. */
+int netlink_list(struct netlink *netlink, uint8_t command, uint32_t board,
+		 netlink_handler handler, void *context);
 /*
  * The board with the number `only`, or all boards if that is OMX_ANY.  Return 0, or -1 after
  * printing the reason.  Of all boards there may be none for the first one.

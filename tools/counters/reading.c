@@ -10,18 +10,6 @@
 #include "counters/counters.h"
 #include "objects.h"
 
-/* The dump of one board's counters, or of all. */
-static int dump_counters(struct netlink *netlink, uint32_t board, netlink_handler handler,
-			 void *context)
-{
-	struct netlink_request request;
-
-	netlink_request_init(&request, OMX_CMD_COUNTER_GET);
-	if (board != OMX_ANY)
-		netlink_request_add_u32(&request, OMX_A_BOARD, board);
-	return netlink_dump(netlink, &request, handler, context);
-}
-
 /* ---- labels ---- */
 
 /* The counters of a board come in the order of their numbers.  All boards have the same. */
@@ -46,7 +34,7 @@ int labels_read(struct netlink *netlink, uint32_t board, struct labels *labels)
 	int error;
 
 	*labels = (struct labels){ 0 };
-	error = dump_counters(netlink, board, label_add, labels);
+	error = netlink_list(netlink, OMX_CMD_COUNTER_GET, board, label_add, labels);
 	if (error == -ENODEV || (!error && !labels->count))
 		return board_list_is_empty(board);
 	return error ? netlink_fail(netlink, error, "read the names of counters") : 0;
@@ -133,7 +121,7 @@ static int read_board(struct netlink *netlink, const struct labels *labels,
 	};
 	int error;
 
-	error = dump_counters(netlink, board->board, value_add, &values);
+	error = netlink_list(netlink, OMX_CMD_COUNTER_GET, board->board, value_add, &values);
 	if (error)
 		return error == -ENODEV ? 0 :
 			netlink_fail(netlink, error, "read the counters of board %" PRIu32,

@@ -147,7 +147,8 @@ static int run_for_programs(struct doctor *doctor, unsigned int *count)
 
 int doctor_run(const char *host, uint32_t board, bool json)
 {
-	struct doctor doctor = { .only = board, .target.name = host };
+	static struct netlink netlink;
+	struct doctor doctor = { .only = board, .target.name = host, .netlink = &netlink };
 	unsigned int count[VERDICT_SKIPPED + 1] = { 0 };
 	int error = 0;
 
@@ -156,7 +157,7 @@ int doctor_run(const char *host, uint32_t board, bool json)
 	else
 		run_checks(&doctor, NULL, count);
 	if (doctor.stage >= STAGE_DRIVER)
-		device_close(&doctor.device);
+		netlink_close(&netlink);
 	if (error || complain_unless_written())
 		return EXIT_FAILURE;
 	return count[VERDICT_FAULT] ? EXIT_FAULT : EXIT_SUCCESS;

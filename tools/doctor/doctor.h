@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 #include "device.h"
+#include "objects.h"
 
-#define DEVICE_PATH	"/dev/omx"
-#define IFNAMES_PATH	"/sys/module/omx/parameters/ifnames"
+#define PARAMETERS	"/sys/module/omx/parameters/"
+#define IFNAMES_PATH	PARAMETERS "ifnames"
 
 /* Exit statuses beside those of all tools. */
 #define EXIT_FAULT	2
@@ -73,9 +74,8 @@ struct doctor {
 	enum stage stage;
 	bool blocked;		/* a firewall of this host is in the way */
 	struct omx_ioc_info driver;	/* from STAGE_DEVICE on */
-	struct device device;		/* from STAGE_DRIVER on */
+	struct netlink *netlink;	/* open from STAGE_DRIVER on */
 	struct board_list boards;	/* from STAGE_BOARD on */
-	uint32_t udp_port;		/* from STAGE_LINK on */
 	struct target target;
 };
 
@@ -134,7 +134,7 @@ bool target_is_by_udp(const struct target *target);
 const char *target_label(const struct target *target);
 const char *own_label(const struct doctor *doctor);
 /* Have frames come from any other host lately? */
-bool any_peer_heard(struct doctor *doctor);
+bool any_peer_heard(const struct doctor *doctor);
 
 /*
  * Asks the driver at that MAC to connect to an endpoint that nobody can have open.  True:

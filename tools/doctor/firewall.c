@@ -63,6 +63,20 @@ static bool tc_drops(const struct packet *packet, struct finding *finding)
 	return drops;
 }
 
+/* By netlink only peers that are reached by UDP have it; some containers have no /sys. */
+static unsigned int find_udp_port(const struct target *target)
+{
+	FILE *file = fopen(PARAMETERS "udp_port", "re");
+	unsigned int port;
+
+	if (!file)
+		return target->peer.port;
+	if (fscanf(file, "%u", &port) != 1)
+		port = target->peer.port;
+	fclose(file);
+	return port;
+}
+
 static bool interface_is_bridge(const char *interface)
 {
 	char path[64];
@@ -78,7 +92,7 @@ static bool board_is_blocked(const struct doctor *doctor, const struct omx_ioc_b
 	const struct packet packet = {
 		.udp = udp,
 		.v6 = doctor->target.known && address[0],	/* IPv4 begins with zeros */
-		.port = doctor->udp_port,
+		.port = find_udp_port(&doctor->target),
 		.ethertype = doctor->driver.ethertype,
 		.interface = board->ifname,
 		.bridge = interface_is_bridge(board->ifname),

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whether the other host is a peer, is heard, and speaks our version of the protocol. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "address.h"
 #include "doctor/doctor.h"
 #include "text.h"
-
-#define COUNTERS_MAX	512
 
 /* ---- peer ---- */
 
@@ -174,30 +169,25 @@ void check_hello(struct doctor *doctor, struct finding *finding)
 
 /* ---- protocol ---- */
 
+static int add_other_versions(uint8_t command, const struct nlattr *const attribute[],
+			      void *context)
+{
+	char label[OMX_COUNTER_LABEL_LEN];
+	uint64_t *sum = context;
+
+	(void)command;
+	attribute_string(attribute[OMX_A_LABEL], label, sizeof(label));
+	if (!strcmp(label, "dropped: other protocol version"))
+		*sum += attribute_u64(attribute[OMX_A_VALUE]);
+	return 0;
+}
+
 /* Of all boards, since they were attached: frames that their driver did not understand. */
 static uint64_t count_other_versions(const struct doctor *doctor)
 {
-	struct omx_ioc_counter_label label = { 0 };
-	uint64_t sum = 0, values[COUNTERS_MAX];
-	unsigned int i;
-	int fd = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	uint64_t sum = 0;
 
-	if (fd < 0)
-		return 0;
-	while (ioctl(fd, OMX_IOC_COUNTER_LABEL, &label) == 0 &&
-	       strcmp(label.label, "dropped: other protocol version"))
-		label.index++;
-	for (i = 0; i < doctor->boards.count && label.index < COUNTERS_MAX; i++) {
-		struct omx_ioc_counters counters = {
-			.board = doctor->boards.board[i].board,
-			.count = COUNTERS_MAX,
-			.values = (uintptr_t)values,
-		};
-
-		if (ioctl(fd, OMX_IOC_COUNTERS, &counters) == 0 && label.index < counters.count)
-			sum += values[label.index];
-	}
-	close(fd);
+	netlink_list(doctor->netlink, OMX_CMD_COUNTER_GET, doctor->only, add_other_versions, &sum);
 	return sum;
 }
 

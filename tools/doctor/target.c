@@ -163,13 +163,10 @@ static void target_find_on(struct doctor *doctor, const struct omx_ioc_board *bo
 	struct peer_list list = { 0 };
 	size_t i;
 
-	if (device_peers(&doctor->device, board->board, &list) == 0) {
-		for (i = 0; i < list.count; i++) {
-			doctor->udp_port = list.peer[i].port;
-			if (doctor->target.name && is_target(&doctor->target, &list.peer[i]))
+	if (netlink_peers(doctor->netlink, board->board, &list) == 0)
+		for (i = 0; i < list.count; i++)
+			if (is_target(&doctor->target, &list.peer[i]))
 				target_take(&doctor->target, board, &list.peer[i]);
-		}
-	}
 	peer_list_free(&list);
 }
 
@@ -183,20 +180,16 @@ bool target_find(struct doctor *doctor)
 	return doctor->target.known;
 }
 
-bool any_peer_heard(struct doctor *doctor)
+bool any_peer_heard(const struct doctor *doctor)
 {
 	struct peer_list list = { 0 };
 	bool heard = false;
-	unsigned int i;
-	size_t j;
+	size_t i;
 
-	target_find(doctor);	/* for the port */
-	for (i = 0; i < doctor->boards.count; i++)
-		if (device_peers(&doctor->device, doctor->boards.board[i].board, &list) < 0)
-			break;
-	for (j = 0; j < list.count; j++)
-		heard = heard || (!(list.peer[j].peer.flags & OMX_PEER_LOCAL) &&
-				  is_heard(&list.peer[j].peer));
+	netlink_peers(doctor->netlink, doctor->only, &list);
+	for (i = 0; i < list.count; i++)
+		heard = heard || (!(list.peer[i].peer.flags & OMX_PEER_LOCAL) &&
+				  is_heard(&list.peer[i].peer));
 	peer_list_free(&list);
 	return heard;
 }

@@ -270,16 +270,37 @@ static void abis_differ(const struct omx_ioc_info *driver, struct finding *findi
 		finding_mend(finding, NULL, "make install && ldconfig");
 }
 
+/* A driver of before the family, or a sandbox around this tool. */
+static void netlink_fails(const struct omx_ioc_info *driver, int error,
+			  struct finding *finding)
+{
+	struct utsname system;
+
+	if (error != ENOENT) {
+		finding_say(finding, VERDICT_FAULT, "the driver cannot be asked by netlink: %s",
+			    strerror(error));
+		finding_mend(finding, NULL, "docker run --security-opt seccomp=unconfined ...");
+		return;
+	}
+	uname(&system);
+	finding_say(finding, VERDICT_FAULT,
+		    "the driver (omx %.*s) has no netlink family, by which the tools ("
+		    PACKAGE_VERSION ") ask it", (int)sizeof(driver->version), driver->version);
+	mend_installation(finding, system.release, " && modprobe -r omx && modprobe omx");
+}
+
 void check_abi(struct doctor *doctor, struct finding *finding)
 {
 	const struct omx_ioc_info *driver = &doctor->driver;
+	int error;
 
 	if (!omx_abi_common(driver)) {
 		abis_differ(driver, finding);
 		return;
 	}
-	if (device_open(&doctor->device) < 0) {		/* it could be opened a moment ago */
-		device_fails(finding, errno);
+	error = netlink_open_silently(doctor->netlink);
+	if (error) {
+		netlink_fails(driver, -error, finding);
 		return;
 	}
 	doctor->stage = STAGE_DRIVER;
@@ -357,20 +378,6 @@ static void mend_boards(struct finding *finding)
 			     IFNAMES_PATH);
 }
 
-/* device_boards() would complain that there is none. */
-static bool boards_are_listed(void)
-{
-	char line[4096] = "";
-	FILE *file = fopen(IFNAMES_PATH, "re");
-	bool listed;
-
-	if (!file)
-		return true;	/* without /sys, as in some containers */
-	listed = fgets(line, sizeof(line), file) && *line && *line != '\n';
-	fclose(file);
-	return listed;
-}
-
 static void list_boards(const struct board_list *boards, char *text, size_t size)
 {
 	size_t used = 0;
@@ -385,8 +392,8 @@ void check_board(struct doctor *doctor, struct finding *finding)
 {
 	char text[320] = "";
 
-	if (!boards_are_listed() ||
-	    device_boards(&doctor->device, doctor->only, &doctor->boards) < 0) {
+	if (netlink_any_boards(doctor->netlink, doctor->only, &doctor->boards) < 0 ||
+	    !doctor->boards.count) {
 		if (doctor->only == OMX_ANY)
 			finding_say(finding, VERDICT_FAULT, "no interface is a board");
 		else
