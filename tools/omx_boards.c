@@ -180,32 +180,22 @@ static int command_detach(struct netlink *netlink, const struct tool_options *op
 
 /* ---- command line ---- */
 
-static const struct command {
-	const char *name;
-	unsigned int min, max;	/* arguments after the command */
-	int (*run)(struct netlink *netlink, const struct tool_options *options);
-} commands[] = {
-	{ "list", 0, 0, command_list },
-	{ "attach", 1, OMX_BOARD_MAX, command_attach },
-	{ "detach", 1, OMX_BOARD_MAX, command_detach },
+static const struct command commands[] = {
+	{ "list", 0, 0, NULL, command_list },
+	{ "attach", 1, OMX_BOARD_MAX, NULL, command_attach },
+	{ "detach", 1, OMX_BOARD_MAX, NULL, command_detach },
+	{ 0 }
 };
 
-static const struct command *find_command(void)
+static const struct command *chosen_command(void)
 {
-	size_t i;
-
-	if (!line.words)
-		return &commands[0];
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(line.word[0], commands[i].name) == 0)
-			return &commands[i];
-	return NULL;
+	return command_find(commands, line.words ? line.word[0] : "list");
 }
 
 static void check_words(struct argp_state *state)
 {
 	const struct tool_options *options = state->input;
-	const struct command *command = find_command();
+	const struct command *command = chosen_command();
 	unsigned int words = line.words ? line.words - 1 : 0;
 
 	if (!command) {
@@ -216,9 +206,9 @@ static void check_words(struct argp_state *state)
 		option_error(state, "'%s' takes at least one interface", command->name);
 	if (words > command->max)
 		option_error(state, "'%s' takes %u arguments at most", command->name, command->max);
-	if (line.force && command->run != command_detach)
+	if (line.force && command->ask != command_detach)
 		option_error(state, "--force goes with detach only");
-	if (options->board != OMX_ANY && command->run != command_list)
+	if (options->board != OMX_ANY && command->ask != command_list)
 		option_error(state, "--board goes with list only: '%s' takes interfaces",
 			     command->name);
 }
@@ -268,7 +258,7 @@ static int boards_check(void)
 
 static int boards_ask(struct netlink *netlink, const struct tool_options *options)
 {
-	return find_command()->run(netlink, options);
+	return chosen_command()->ask(netlink, options);
 }
 
 static const struct argp_option boards_options[] = {

@@ -98,11 +98,6 @@ static int check_load(void)
 	return peers_file_read(peers_file(), &line.file) < 0 ? EXIT_FAILURE : 0;
 }
 
-static int check_nothing(void)
-{
-	return 0;
-}
-
 /* ---- list ---- */
 
 static const char *format_flags(uint32_t flags, char text[16])
@@ -371,34 +366,23 @@ static int command_remove(struct netlink *netlink, const struct tool_options *op
 
 /* ---- command line ---- */
 
-static const struct command {
-	const char *name;
-	unsigned int min, max;	/* arguments after the command */
-	int (*check)(void);
-	int (*run)(struct netlink *netlink, const struct tool_options *options);
-} commands[] = {
-	{ "list", 0, 0, check_nothing, command_list },
+static const struct command commands[] = {
+	{ "list", 0, 0, NULL, command_list },
 	{ "add", 1, 2, check_add, command_add },
 	{ "remove", 1, 1, check_remove, command_remove },
 	{ "name", 2, 2, check_name, command_name },
 	{ "load", 0, 1, check_load, command_load },
+	{ 0 }
 };
 
-static const struct command *find_command(void)
+static const struct command *chosen_command(void)
 {
-	size_t i;
-
-	if (!line.words)
-		return &commands[0];
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(line.word[0], commands[i].name) == 0)
-			return &commands[i];
-	return NULL;
+	return command_find(commands, line.words ? line.word[0] : "list");
 }
 
 static void check_words(struct argp_state *state)
 {
-	const struct command *command = find_command();
+	const struct command *command = chosen_command();
 	unsigned int words = line.words ? line.words - 1 : 0;
 
 	if (!command) {
@@ -406,7 +390,7 @@ static void check_words(struct argp_state *state)
 		return;
 	}
 	words += line.all;
-	if (line.all && command->run != command_remove)
+	if (line.all && command->ask != command_remove)
 		option_error(state, "--all goes with remove only");
 	if (words < command->min || words > command->max)
 		option_error(state, command->min == command->max ?
@@ -444,12 +428,14 @@ static const struct argp_option peers_options[] = {
 
 static int peers_check(void)
 {
-	return find_command()->check();
+	const struct command *command = chosen_command();
+
+	return command->check ? command->check() : 0;
 }
 
 static int peers_ask(struct netlink *netlink, const struct tool_options *options)
 {
-	return find_command()->run(netlink, options);
+	return chosen_command()->ask(netlink, options);
 }
 
 const struct tool tool = {

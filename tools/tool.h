@@ -23,6 +23,14 @@ struct tool_options {
 	bool clear;		/* --clear */
 };
 
+/* What the first word of a command line may be, if the tool has such commands. */
+struct command {
+	const char *name;
+	unsigned int min, max;	/* words after it */
+	int (*check)(void);	/* as those of the tool; the first one is optional */
+	int (*ask)(struct netlink *netlink, const struct tool_options *options);
+};
+
 struct tool {
 	const char *arguments;	/* argp's args_doc and doc */
 	const char *description;
@@ -46,5 +54,8 @@ struct tool {
 };
 
 extern const struct tool tool;
+
+/* In a table that ends with an empty entry; NULL: there is none of this name. */
+const struct command *command_find(const struct command *commands, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
  * for everything else; whichever function fails prints the reason (complain.h).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "complain.h"
 #include "tool.h"
@@ -49,6 +50,13 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 	if (error == ARGP_ERR_UNKNOWN)
 		error = parse_shared(key, argument, state);
 	return error;
+}
+
+const struct command *command_find(const struct command *commands, const char *name)
+{
+	while (commands->name && strcmp(commands->name, name))
+		commands++;
+	return commands->name ? commands : NULL;
 }
 
 static int run_tool(const struct tool_options *options)
