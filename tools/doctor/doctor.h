@@ -17,9 +17,6 @@
 #include "device.h"
 #include "objects.h"
 
-#define PARAMETERS	"/sys/module/omx/parameters/"
-#define IFNAMES_PATH	PARAMETERS "ifnames"
-
 /* Exit statuses beside those of all tools. */
 #define EXIT_FAULT	2
 

@@ -13,6 +13,8 @@
 #include "doctor/doctor.h"
 #include "doctor/ruleset.h"
 
+#define UDP_PORT_PATH "/sys/module/omx/parameters/udp_port"
+
 /* Where users have no path to. */
 #define WITH_PATH "PATH=$PATH:/usr/sbin:/sbin "
 
@@ -66,7 +68,7 @@ static bool tc_drops(const struct packet *packet, struct finding *finding)
 /* By netlink only peers that are reached by UDP have it; some containers have no /sys. */
 static unsigned int find_udp_port(const struct target *target)
 {
-	FILE *file = fopen(PARAMETERS "udp_port", "re");
+	FILE *file = fopen(UDP_PORT_PATH, "re");
 	unsigned int port;
 
 	if (!file)

@@ -369,13 +369,13 @@ static void mend_boards(struct finding *finding)
 		closedir(directory);
 	word = shell_word(name, "INTERFACE");
 	if (best > 2)
-		finding_mend(finding, NULL, "echo +%s >" IFNAMES_PATH, word);
+		finding_mend(finding, NULL, "omx_boards attach %s", word);
 	else if (best)
-		finding_mend(finding, NULL, "ip link set dev %s up && echo +%s >" IFNAMES_PATH,
-			     word, word);
+		finding_mend(finding, NULL, "ip link set dev %s up && omx_boards attach %s", word,
+			     word);
 	else
-		finding_mend(finding, NULL, "ip link add omx0 up type dummy && echo +omx0 >"
-			     IFNAMES_PATH);
+		finding_mend(finding, NULL,
+			     "ip link add omx0 up type dummy && omx_boards attach omx0");
 }
 
 static void list_boards(const struct board_list *boards, char *text, size_t size)

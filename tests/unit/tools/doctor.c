@@ -214,6 +214,7 @@ static void board__there_may_be_none(void)
 	check_board(&doctor, &finding);
 	EXPECT(finding.verdict == VERDICT_FAULT && doctor.stage == STAGE_DRIVER);
 	EXPECT(!strcmp(finding.text, "no interface is a board") && finding.remedies == 1);
+	EXPECT(strstr(finding.remedy[0].command, "omx_boards attach "));
 	netlink_close(&netlink);
 }
 
