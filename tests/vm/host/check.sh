@@ -6,7 +6,7 @@
 
 usage_check() {
 	cat <<END
-usage: ./lab check [--all | --debug | --udp 4|6] [--resume] [GROUP...]
+usage: ./lab check [--all | --debug | --udp 4|6] [GROUP...]
 
 Runs each test once on the stock kernel, or only those of the groups:
 $(groups).
@@ -29,7 +29,6 @@ END
 
 cases=${LAB_CASES:-$vm/cases}
 check_everything=no
-resumed=
 
 groups() {
 	[ -n "${LAB_CASES:-}" ] || [ "$default_debug$default_udp" != no ] || printf 'build unit '
@@ -39,10 +38,9 @@ groups() {
 worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
 
 cmd_check() {
-	local list=() resuming=no
+	local list=()
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--resume) resuming=yes ;;
 		--all) check_everything=yes ;;
 		--debug) default_debug=yes ;;
 		--udp) default_udp=$(ip_version "$1" "${2:-}") && shift || exit ;;
@@ -58,12 +56,8 @@ cmd_check() {
 		usage_error "--all and --debug exclude each other: --all runs what is for the debug kernel as well"
 	[ ${#list[@]} -gt 0 ] || read -ra list <<<"$(groups)"
 	check_arguments "${list[@]}"
-	[ "$resuming" = no ] || resumed=$(last_check)
-	[ "$resuming" = no ] || [ -e "$resumed/results" ] ||
-		usage_error "no check of these files by these options was begun: there is none to resume"
 	prepare_check
 	list_jobs "${list[@]}"
-	[ -z "$resumed" ] || resume "$resumed"
 	build_kernels
 	run_workers
 	fail_lost_runs
@@ -88,7 +82,6 @@ prepare_check() {
 	chmod 755 "$logs"
 	mkdir "$logs/claimed" "$logs/guests"
 	: >"$logs/results"
-	remember_check
 	[ -n "${LAB_CASES:-}" ] || ln -sfn "${logs#"$build/"}" "$build/logs"
 	ensure_kernel
 	build_all
