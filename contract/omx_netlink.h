@@ -4,7 +4,7 @@
  * change boards and peers.
  *
  * The driver includes this header, and so do the tools.  Everything acts in the network
- * namespace of the socket.  Anybody may dump; changes and listening to events need
+ * namespace of the socket.  Anybody may dump; changes, and listening to events, need
  * CAP_NET_ADMIN in the user namespace that owns the network namespace, and
  * OMX_CMD_BOARD_ATTACH needs it in the initial one.
  *

@@ -217,6 +217,13 @@ static inline struct nlattr **omx_genl_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
+/* Listening takes CAP_NET_ADMIN; 6.1.68 gave groups flags of their own. */
+#ifdef GENL_MCAST_CAP_NET_ADMIN
+#define OMX_GENL_MCAST_ADMIN	GENL_MCAST_CAP_NET_ADMIN
+#else
+#define OMX_GENL_MCAST_ADMIN	GENL_UNS_ADMIN_PERM
+#endif
+
 /* cond_resched_rcu(), which 7.2 has no more. */
 static inline void omx_cond_resched_rcu(void)
 {

@@ -10,6 +10,7 @@
 #include <linux/in6.h>
 #include <linux/module.h>
 
+#include "compat.h"
 #include "netlink/netlink.h"
 #include "netlink/private.h"
 
@@ -94,7 +95,7 @@ static const struct genl_ops netlink_ops[] = {
 static const struct genl_multicast_group netlink_groups[] = {
 	[OMX_NETLINK_GROUP] = {
 		.name	= OMX_NETLINK_EVENTS,
-		.flags	= GENL_UNS_ADMIN_PERM,
+		.flags	= OMX_GENL_MCAST_ADMIN,
 	},
 };
 
