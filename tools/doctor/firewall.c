@@ -14,6 +14,7 @@
 #include "doctor/ruleset.h"
 
 #define UDP_PORT_PATH "/sys/module/omx/parameters/udp_port"
+#define UDP_PORT_DEFAULT 8687 /* that of the driver */
 
 /* Where users have no path to. */
 #define WITH_PATH "PATH=$PATH:/usr/sbin:/sbin "
@@ -72,9 +73,9 @@ static unsigned int find_udp_port(const struct target *target)
 	unsigned int port;
 
 	if (!file)
-		return target->peer.port;
+		return target->peer.port ? target->peer.port : UDP_PORT_DEFAULT;
 	if (fscanf(file, "%u", &port) != 1)
-		port = target->peer.port;
+		port = UDP_PORT_DEFAULT;
 	fclose(file);
 	return port;
 }

@@ -279,7 +279,9 @@ static void netlink_fails(const struct omx_ioc_info *driver, int error,
 	if (error != ENOENT) {
 		finding_say(finding, VERDICT_FAULT, "the driver cannot be asked by netlink: %s",
 			    strerror(error));
-		finding_mend(finding, NULL, "docker run --security-opt seccomp=unconfined ...");
+		if (error == EPERM || error == EACCES || error == EAFNOSUPPORT)
+			finding_mend(finding, NULL,
+				     "docker run --security-opt seccomp=unconfined ...");
 		return;
 	}
 	uname(&system);
