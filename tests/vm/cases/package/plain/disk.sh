@@ -56,7 +56,9 @@ in_disk() {
 		ln -s /proc/self/fd "$root/dev/fd"
 		shift 3
 		status=0
-		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+		# Daemons that it leaves, such as an agent of gpg, end with its namespace.
+		unshare --pid --fork \
+			env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
 			chroot "$root" "$@" </dev/null || status=$?
 		umount -R "$root" || status=1
 		exit "$status"' sh "$out/root" "$1" "$share" "${@:2}"
