@@ -29,6 +29,8 @@ static const char *glue_hint(omx_return_t reason)
 		return "; there, see: ls -l /dev/omx";
 	case OMX_BOARD_NOT_FOUND:
 		return "; there, see: omx_info";
+	case OMX_BAD_KERNEL_ABI:
+		return "; their releases are too far apart, see /sys/module/omx/version there";
 	case OMX_NO_SYSTEM_RESOURCES:
 		return "; there, see: omx_endpoints, and user_endpoints and user_memory_mb in "
 		       "/sys/module/omx/parameters";
