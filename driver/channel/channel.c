@@ -146,6 +146,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	omx_sender_init(&ch->sender);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);
+	omx_repeats_init(&ch->pull_repeats);
 	INIT_LIST_HEAD(&ch->accesses);
 	INIT_LIST_HEAD(&ch->puts);
 	omx_when_queue_init(&ch->whens);

@@ -33,6 +33,7 @@
 #include "net/small_queue.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
+#include "pull/repeats.h"
 
 struct omx_endpoint;
 struct omx_quota;
@@ -134,6 +135,7 @@ struct omx_channel {
 	u32 pull_time;			/* us, smoothed: request to last frame; 0: not known */
 	u32 pull_rtt_base;		/* us, while the board was quiet; 0: not known */
 	unsigned long pull_rtt_base_at;	/* jiffies: when that was measured */
+	struct omx_repeats pull_repeats;	/* lock-free */
 
 	struct omx_access_queue access_queue;	/* of the peer to our windows */
 

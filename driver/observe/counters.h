@@ -62,6 +62,7 @@
 	X(PATH_SLOWED,		"congestion window of a peer reduced") \
 	X(PATH_WAITED,		"packet waited for the congestion window") \
 	X(PULL_TIMEOUT,		"pull timer requested again") \
+	X(PULL_NOT_REPEATED,	"pull timer left it to others to request again") \
 	X(PULL_GAP,		"pull requested a gap again") \
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \

@@ -73,6 +73,21 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 	omx_pull_request_more(pull, omx_pull_now_us(), out);
 }
 
+/*
+ * The frames of a pull with its whole share are within the board's limit until it has timed
+ * out twice; then it yields.
+ */
+static bool pull_may_repeat(struct omx_pull *pull, const struct omx_pull_request *request,
+			    u32 patience)
+{
+	if (!pull->yielded || omx_repeats_take(&pull->ch->pull_repeats,
+					       hweight32(request->wanted),
+					       usecs_to_jiffies(patience)))
+		return true;
+	omx_count(pull->ep->board, PULL_NOT_REPEATED);
+	return false;
+}
+
 static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 {
 	struct omx_pull_request request;
@@ -85,6 +100,8 @@ static void pull_request_late(struct omx_pull *pull, struct sk_buff_head *out)
 	for (i = 0; i < OMX_PULL_BLOCKS; i++) {
 		if (!omx_pull_window_late(&pull->window, now, patience, &request))
 			break;
+		if (!pull_may_repeat(pull, &request, patience))
+			continue;	/* it is late again after another timeout */
 		omx_count(pull->ep->board, PULL_TIMEOUT);
 		if (request.held)
 			omx_count(pull->ep->board, FAULT_TIMEOUT);

@@ -99,6 +99,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	pull_return_arrived(pull, frames);
+	omx_repeats_add(&pull->ch->pull_repeats, frames);
 	if (omx_pull_window_part_is_timed(&pull->window, block))
 		omx_pull_sample_time(pull, block, omx_pull_now_us());
 	if (omx_pull_window_is_timed(&pull->window, block)) {
