@@ -411,7 +411,7 @@ struct omx_ioc_pager {
 #define OMX_IOC_COUNTERS_CLEAR	_IOW(OMX_IOC_MAGIC, 0x06, __u32)
 /*
  * By board and index; by MAC or name, of one board or (OMX_ANY) of any.  EHOSTDOWN: the peer
- * of that name has never responded, so its MAC is not known.
+ * of that name, which is reached by UDP, does not respond.
  */
 #define OMX_IOC_PEER		_IOWR(OMX_IOC_MAGIC, 0x07, struct omx_ioc_peer)
 #define OMX_IOC_PEER_BY_MAC	_IOWR(OMX_IOC_MAGIC, 0x08, struct omx_ioc_peer)

@@ -172,7 +172,8 @@ omx_return_t omx_nic_id_to_board_number(uint64_t nic_id, uint32_t *board);
 
 /*
  * Peers have names like "node1:0", which the driver discovers.  There must be
- * OMX_HOSTNAMELEN_MAX bytes at hostname.  Error: PEER_NOT_FOUND.
+ * OMX_HOSTNAMELEN_MAX bytes at hostname.  Errors: PEER_NOT_FOUND; for a name that is known,
+ * REMOTE_ENDPOINT_UNREACHABLE if the peer is reached by UDP and does not respond.
  */
 omx_return_t omx_hostname_to_nic_id(char *hostname, uint64_t *nic_id);
 omx_return_t omx_nic_id_to_hostname(uint64_t nic_id, char *hostname);

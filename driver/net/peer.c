@@ -475,9 +475,15 @@ int omx_peer_by_mac(struct omx_board *board, struct omx_ioc_peer *peer)
 }
 
 /*
- * Compares the board itself, then peers in the order of their indices.  Of a peer that
- * has not responded to any hello the MAC is not known.
+ * A peer that an administrator added by address stays in the table when it is silent or has
+ * said bye, unlike one that was discovered; then its name leads nowhere.
  */
+static bool peer_is_there(const struct omx_peer *peer)
+{
+	return peer->mac && (!peer->udp || READ_ONCE(peer->mtu));
+}
+
+/* Compares the board itself, then peers in the order of their indices. */
 int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 {
 	char name[OMX_NAME_LEN];
@@ -494,7 +500,7 @@ int omx_peer_by_name(struct omx_board *board, struct omx_ioc_peer *peer)
 	xa_for_each(&board->peers.by_index, index, found) {
 		if (strcmp(found->name, peer->name))
 			continue;
-		if (found->mac) {
+		if (peer_is_there(found)) {
 			peer_describe(board, found, peer);
 			error = 0;
 			break;
