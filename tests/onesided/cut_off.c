@@ -10,6 +10,9 @@
  *   is its own loss: nothing is written outside of the log.
  *
  * Runs on node 1.  The frames come from the interface of node 2, which omx does not use.
+ *
+ *	--seconds N	the driver's timeout, in which a host that acknowledges nothing can
+ *			send so many accesses
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -22,8 +25,7 @@
 #include "raw_host.h"
 #include "raw_log.h"
 
-#define TIMEOUT_MS	"2000"		/* of the driver */
-#define TIMEOUT		2.0
+#define TIMEOUT		((double)options.seconds)
 #define FIRST		1400		/* bytes of the first packet */
 #define OWN		100		/* bytes of the program's own puts */
 #define ACTIVE		(OMX_ACTIVE_WLD | OMX_ACTIVE_E)
@@ -426,9 +428,11 @@ static void check_tail(void)
 static void run_test(void)
 {
 	uint8_t *memory = map_anonymous(NULL, SIZE);
+	char timeout_ms[20];
 	enum rest rest;
 
-	setenv("OMX_TIMEOUT_MS", TIMEOUT_MS, 1);
+	snprintf(timeout_ms, sizeof(timeout_ms), "%u", 1000 * options.seconds);
+	setenv("OMX_TIMEOUT_MS", timeout_ms, 1);
 	MUST(omx_init());
 	ep = open_number(options.endpoint, NULL, 0);
 	MUST(omx_window_create(ep, memory, SIZE, RIGHTS_ALL | OMX_WINDOW_RIGHT_ACTIVE, NULL,
@@ -446,5 +450,6 @@ static void run_test(void)
 
 int main(int argc, char **argv)
 {
+	options.seconds = 2;
 	return run_alone(argc, argv, run_test);
 }
