@@ -7,7 +7,8 @@
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
 #                   [--absent-source|--absent-destination]
 #                   [--polled-put|--polled-message]  (of 8 bytes)
-#                   [--offloads on|off] [--mtu M] [--instructions N] [--lines N]
+#                   [--offloads on|off] [--nic MODEL] [--mtu M] [--instructions N]
+#                   [--lines N]
 #                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 
 set -euo pipefail
@@ -15,11 +16,12 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
 transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60 env=()
+nic=()
 declare -A message=([omx]=omx_isend [tcp]=tcp_sendmsg [memory]=omx_issend
 	[put]=omx_iput [message]=omx_isend)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oeap][fnbo].*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--[oeapl][fnboi].*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -34,6 +36,7 @@ while [ $# -gt 0 ]; do
 	--transport) transport=$2 ;;
 	--size) size=$2 ;;
 	--offloads) offloads=$2 ;;
+	--nic) nic=(--nic "$2") ;;
 	--mtu) mtu=$2 ;;
 	--instructions) instructions=$2 ;;
 	--lines) lines=$2 ;;
@@ -72,7 +75,7 @@ END
 chmod +x "$work/bin/qemu-system-x86_64"
 mkfifo "$work/trace"
 
-PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time --mtu "$mtu" \
+PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time "${nic[@]}" --mtu "$mtu" \
 	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "${peer_options[@]}" \
 	>"$work/lab.log" 2>&1 &
 lab=$!
@@ -83,7 +86,7 @@ until [ -e "$work/out/ready" ]; do
 	fi
 	sleep 0.2
 done
-echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads"
+echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads${nic:+, ${nic[1]}}"
 "$here/profile.py" --instructions "$instructions" --lines "$lines" \
 	--message "${message[$counted]}" \
 	"$work/monitor" "$work/trace" "$work/out"
