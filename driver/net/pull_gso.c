@@ -7,12 +7,14 @@
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/sock.h>
 
 #include "compat.h"
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/pull_gso.h"
 #include "net/pull_gso_private.h"
+#include "net/tx_page_pool.h"
 #include "omx_wire.h"
 
 /*
@@ -62,6 +64,112 @@ static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 	head->length = cpu_to_be16(segment->len - mac_length);
 }
 
+/* ---- of page fragments ---- */
+
+/* What skb_segment() would make heads for, which take longer than everything else here. */
+static bool gso_is_plain(struct sk_buff *skb, netdev_features_t features)
+{
+	return skb_headlen(skb) == OMX_PULL_RESPONSE_HEADER && !skb_has_frag_list(skb) &&
+	       skb_shinfo(skb)->gso_type == GSO_TYPE && features & NETIF_F_SG && !skb_zcopy(skb);
+}
+
+/* The next bytes of the payload. */
+struct gso_payload {
+	const skb_frag_t *frag;
+	u32 offset;		/* in it */
+	u32 left;		/* of all */
+};
+
+static void gso_attach(struct sk_buff *frame, struct gso_payload *payload, u32 length)
+{
+	u32 n;
+
+	frame->len += length;
+	frame->data_len += length;
+	frame->truesize += length;
+	payload->left -= length;
+	for (; length; length -= n) {
+		const skb_frag_t *frag = payload->frag;
+
+		n = min(length, skb_frag_size(frag) - payload->offset);
+		get_page(skb_frag_page(frag));
+		skb_fill_page_desc(frame, skb_shinfo(frame)->nr_frags, skb_frag_page(frag),
+				   skb_frag_off(frag) + payload->offset, n);
+		payload->offset += n;
+		if (payload->offset == skb_frag_size(frag)) {
+			payload->offset = 0;
+			payload->frag++;
+		}
+	}
+}
+
+/* As long as those of skb, at the same place. */
+static struct sk_buff *gso_make_headers(const struct sk_buff *skb)
+{
+	const unsigned int headroom = skb_mac_header(skb) - skb->head;
+	const unsigned int length = skb_tail_pointer(skb) - skb_mac_header(skb);
+	struct sk_buff *frame = omx_page_pool_skb(headroom + length, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!frame)
+		return NULL;
+	skb_reserve(frame, headroom);
+	memcpy(__skb_put(frame, length), skb_mac_header(skb), length);
+	skb_copy_header(frame, skb);
+	skb_shinfo(frame)->gso_size = 0;
+	skb_shinfo(frame)->gso_segs = 0;
+	skb_shinfo(frame)->gso_type = 0;
+	skb_shinfo(frame)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	return frame;
+}
+
+/* The last frame is charged to the sender instead of all, as skb_segment() does it. */
+static void gso_pass_owner_on(struct sk_buff *skb, struct sk_buff *last)
+{
+	if (skb->destructor != sock_wfree)
+		return;
+	swap(last->truesize, skb->truesize);
+	swap(last->destructor, skb->destructor);
+	swap(last->sk, skb->sk);
+}
+
+static struct sk_buff *gso_segment_plain(struct sk_buff *skb)
+{
+	struct gso_payload payload = {
+		.frag = skb_shinfo(skb)->frags,
+		.left = skb->data_len,
+	};
+	struct sk_buff *frame, *first = NULL, **end = &first;
+
+	local_bh_disable();
+	do {
+		frame = gso_make_headers(skb);
+		if (!frame)
+			break;
+		gso_attach(frame, &payload, min_t(u32, payload.left, skb_shinfo(skb)->gso_size));
+		*end = frame;
+		end = &frame->next;
+	} while (payload.left);
+	local_bh_enable();
+	if (!frame) {
+		kfree_skb_list(first);
+		return ERR_PTR(-ENOMEM);
+	}
+	first->prev = frame;		/* the callers look for it there */
+	gso_pass_owner_on(skb, frame);
+	return first;
+}
+
+/* ---- of any kind ---- */
+
+static struct sk_buff *gso_segment_any(struct sk_buff *skb, netdev_features_t features)
+{
+	__skb_pull(skb, OMX_PULL_RESPONSE_HEADER);
+	/* Nothing needs a checksum of the payload, except a tunnel that has one. */
+	if (!skb->encap_hdr_csum)
+		features |= NETIF_F_HW_CSUM;
+	return skb_segment(skb, features);
+}
+
 /*
  * skb->data is behind the Ethernet header, which may include the tag of a VLAN.
  * A tunnel may have added GSO types of its own.
@@ -82,11 +190,10 @@ static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features
 		return ERR_PTR(-EINVAL);
 	offset = be64_to_cpu(((const struct omx_wire_pull_response *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
-	__skb_pull(skb, OMX_PULL_RESPONSE_HEADER);
-	/* Nothing needs a checksum of the payload, except a tunnel that has one. */
-	if (!skb->encap_hdr_csum)
-		features |= NETIF_F_HW_CSUM;
-	segments = skb_segment(skb, features);
+	if (gso_is_plain(skb, features))
+		segments = gso_segment_plain(skb);
+	else
+		segments = gso_segment_any(skb, features);
 	if (IS_ERR(segments))
 		return segments;
 	for (one = segments; one; one = one->next, offset += size)

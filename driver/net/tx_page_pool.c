@@ -3,14 +3,16 @@
  * The page pool of outgoing frames: pages that are used again, for each CPU.
  *
  * frame.c builds frames longer than a few hundred bytes on them, and the headers
- * of pull responses, whatever their length; in any context with BH off.  A page is
- * free again when the network has released the skb.
+ * of pull responses, whatever their length; pull_gso.c the headers of their frames.  All
+ * do so in any context with BH off.  A page is free again when the network has released
+ * the skb, or all skbs if they are so short that several have pieces of one page.
  *
  * Pages are used in turn, because the network releases them in turn, too.  Some stay
  * away for long: a conditional put waits for its key, a packet for its ack, a program
  * that watches the device for its turn.  Those are skipped, and given up in the end.
  */
 #include <linux/gfp.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 
@@ -21,6 +23,10 @@
 #define POOL_SIZES		2
 /* Few are away for so many rounds only because so many frames are under way. */
 #define SKIPS_MAX		3
+
+/* Enough for headers alone, with room in front for those that others add. */
+#define PIECE_SIZE		roundup_pow_of_two(SKB_DATA_ALIGN(192) + \
+						   SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 
 /* One page for a frame of 1500 bytes, four for a jumbo frame. */
 static const unsigned int orders[POOL_SIZES] = { 0, 2 };
@@ -39,6 +45,8 @@ struct tx_page_pool {
 struct tx_page_pools {
 	local_lock_t lock;
 	struct tx_page_pool of_size[POOL_SIZES];
+	struct page *piece_page;	/* a reference for each piece that is left */
+	unsigned int pieces;
 };
 
 static DEFINE_PER_CPU(struct tx_page_pools, tx_page_pools) = {
@@ -93,26 +101,53 @@ static struct page *tx_page_pool_get(struct tx_page_pool *pool, unsigned int ord
 	return page;
 }
 
+/* The same for a piece of a page. */
+static void *tx_page_pools_get_piece(struct tx_page_pools *pools, gfp_t gfp)
+{
+	if (!pools->pieces) {
+		pools->piece_page = tx_page_pool_get(&pools->of_size[0], 0, gfp);
+		if (!pools->piece_page)
+			return NULL;
+		pools->pieces = PAGE_SIZE / PIECE_SIZE;
+		page_ref_add(pools->piece_page, pools->pieces - 1);
+	}
+	return page_address(pools->piece_page) + --pools->pieces * PIECE_SIZE;
+}
+
+/* Returns *size bytes, which are at least as many as before, or NULL. */
+static void *tx_page_pools_get(struct tx_page_pools *pools, unsigned int *size, gfp_t gfp)
+{
+	struct page *page;
+	unsigned int i;
+
+	if (*size <= PIECE_SIZE) {
+		*size = PIECE_SIZE;
+		return tx_page_pools_get_piece(pools, gfp);
+	}
+	for (i = 0; *size > PAGE_SIZE << orders[i]; i++)
+		;
+	*size = PAGE_SIZE << orders[i];
+	page = tx_page_pool_get(&pools->of_size[i], orders[i], gfp);
+	return page ? page_address(page) : NULL;
+}
+
 struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 {
 	unsigned int total = SKB_DATA_ALIGN(size) +
 			     SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
 	struct sk_buff *skb;
-	struct page *page;
-	unsigned int i;
+	void *data;
 
-	for (i = 0; i < POOL_SIZES && total > PAGE_SIZE << orders[i]; i++)
-		;
-	if (i == POOL_SIZES)
+	if (total > PAGE_SIZE << orders[POOL_SIZES - 1])
 		return alloc_skb(size, without_waiting(gfp));
 
 	omx_local_lock_nested_bh(&tx_page_pools.lock);
-	page = tx_page_pool_get(this_cpu_ptr(&tx_page_pools.of_size[i]), orders[i], gfp);
+	data = tx_page_pools_get(this_cpu_ptr(&tx_page_pools), &total, gfp);
 	omx_local_unlock_nested_bh(&tx_page_pools.lock);
 	/* The head comes from the cache that napi_consume_skb() fills. */
-	skb = page ? napi_build_skb(page_address(page), PAGE_SIZE << orders[i]) : NULL;
-	if (page && !skb)
-		put_page(page);
+	skb = data ? napi_build_skb(data, total) : NULL;
+	if (data && !skb)
+		skb_free_frag(data);
 	return skb;
 }
 
@@ -121,8 +156,14 @@ void omx_page_pools_exit(void)
 	unsigned int cpu, i, j;
 
 	for_each_possible_cpu(cpu) {
+		struct tx_page_pools *pools = per_cpu_ptr(&tx_page_pools, cpu);
+
+		while (pools->pieces) {
+			pools->pieces--;
+			put_page(pools->piece_page);
+		}
 		for (i = 0; i < POOL_SIZES; i++) {
-			struct tx_page_pool *pool = per_cpu_ptr(&tx_page_pools.of_size[i], cpu);
+			struct tx_page_pool *pool = &pools->of_size[i];
 
 			for (j = 0; j < pool->count; j++)
 				put_page(pool->page[j]);
