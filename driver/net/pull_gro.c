@@ -5,8 +5,9 @@
  * once.  Pairs with pull_gso.c, whose fields a merged skb has, so that it may be
  * forwarded as well.
  *
- * The network stack calls both functions in softirq, for frames of our Ethertype on
- * any interface, whether it is a board or not.
+ * The network stack calls omx_gro_receive() and omx_gro_complete() in softirq, for frames
+ * of our Ethertype on any interface, whether it is a board or not; pull/response.c calls
+ * omx_gro_free().
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -137,4 +138,21 @@ int omx_gro_complete(struct sk_buff *skb, int offset)
 	skb_set_network_header(skb, offset);
 	omx_gso_mark(skb, skb_shinfo(skb)->gso_size, NAPI_GRO_CB(skb)->count);
 	return 0;
+}
+
+/* Freeing all at once would not keep the heads for the next frames. */
+void omx_gro_free(struct sk_buff *skb)
+{
+	struct sk_buff *frame = NULL, *next;
+
+	if (!skb_cloned(skb)) {
+		frame = skb_shinfo(skb)->frag_list;
+		skb_frag_list_init(skb);
+	}
+	for (; frame; frame = next) {
+		next = frame->next;
+		skb_mark_not_on_list(frame);
+		napi_consume_skb(frame, 1);
+	}
+	napi_consume_skb(skb, 1);
 }

@@ -18,6 +18,8 @@ u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length);
 bool omx_gso_is_passed_on(const struct omx_board *board);
 /* Marks an skb as a response of several frames. */
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
+/* Frees a response that has been received, which may be of merged frames.  BH off. */
+void omx_gro_free(struct sk_buff *skb);
 
 void omx_gso_init(void);
 void omx_gso_exit(void);

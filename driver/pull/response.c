@@ -10,6 +10,7 @@
 #include "endpoint/endpoint.h"
 #include "memory/access.h"
 #include "net/board.h"
+#include "net/pull_gso.h"
 #include "observe/trace.h"
 #include "pager/measure.h"
 #include "pull/private.h"
@@ -194,7 +195,7 @@ void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 		}
 		at += taken;
 	}
-	napi_consume_skb(skb, 1);	/* its head goes to the next response */
+	omx_gro_free(skb);
 }
 
 void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *out)
