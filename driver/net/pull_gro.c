@@ -150,8 +150,7 @@ void omx_gro_free(struct sk_buff *skb)
 		skb_frag_list_init(skb);
 	}
 	for (; frame; frame = next) {
-		next = frame->next;
-		skb_mark_not_on_list(frame);
+		next = frame->next;	/* which another holder of the frames may need, too */
 		napi_consume_skb(frame, 1);
 	}
 	napi_consume_skb(skb, 1);

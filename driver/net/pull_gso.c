@@ -60,6 +60,7 @@ static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
 	struct omx_wire_pull_response *body = (void *)(head + 1);
 
 	skb_set_network_header(segment, mac_length);
+	skb_reset_mac_len(segment);
 	body->offset = cpu_to_be64(offset);
 	head->length = cpu_to_be16(segment->len - mac_length);
 }
@@ -103,7 +104,7 @@ static void gso_attach(struct sk_buff *frame, struct gso_payload *payload, u32 l
 	}
 }
 
-/* As long as those of skb, at the same place. */
+/* Those of skb at the same place, with what tunnels have put in front of them. */
 static struct sk_buff *gso_make_headers(const struct sk_buff *skb)
 {
 	const unsigned int headroom = skb_mac_header(skb) - skb->head;
@@ -113,7 +114,8 @@ static struct sk_buff *gso_make_headers(const struct sk_buff *skb)
 	if (!frame)
 		return NULL;
 	skb_reserve(frame, headroom);
-	memcpy(__skb_put(frame, length), skb_mac_header(skb), length);
+	__skb_put(frame, length);
+	memcpy(frame->head, skb->head, headroom + length);
 	skb_copy_header(frame, skb);
 	skb_shinfo(frame)->gso_size = 0;
 	skb_shinfo(frame)->gso_segs = 0;
