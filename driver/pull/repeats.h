@@ -13,8 +13,8 @@
 #define OMX_REPEATS_H
 
 #include <linux/atomic.h>
-#include <linux/compiler.h>
 #include <linux/jiffies.h>
+#include <linux/kernel.h>
 #include <linux/types.h>
 
 #define OMX_REPEATS_MOST	64	/* frames; a request may ask for more than are left */

@@ -3,6 +3,8 @@
 #ifndef MOCK_LINUX_ATOMIC_H
 #define MOCK_LINUX_ATOMIC_H
 
+#include <stdbool.h>
+
 typedef struct {
 	int counter;
 } atomic_t;
@@ -11,6 +13,20 @@ static inline int atomic_read(const atomic_t *v)
 {
 	return v->counter;
 }
+
+static inline void atomic_set(atomic_t *v, int i)
+{
+	v->counter = i;
+}
+
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int i)
+{
+	(void)old;
+	v->counter = i;
+	return true;
+}
+
+#define cmpxchg(p, old, i)		(*(p) = (i), (old))
 
 static inline void atomic_add(int i, atomic_t *v)
 {
