@@ -14,6 +14,7 @@
 #include "channel/private.h"
 #include "channel/send.h"
 #include "net/board.h"
+#include "net/small_queue.h"
 #include "observe/lock_order.h"
 
 #define TURN_FRAMES	4	/* that a channel may send before the next one has its turn */
@@ -298,13 +299,23 @@ static void path_update(struct omx_path *path, bool reduced)
 		omx_count(path->board, PATH_SLOWED);
 }
 
+/*
+ * How long the last frame took, or 0.  While our own device has frames waiting, which go to
+ * other hosts as well, that says nothing of the path: a window that stopped growing for
+ * this queue would leave its host less of our link than others have.
+ */
+static u32 path_sample(const struct omx_channel *ch)
+{
+	return omx_small_queue_admits(ch->queue) ? ch->rtt.sample : 0;
+}
+
 void omx_path_acked(struct omx_channel *ch, u32 frames, u32 now)
 {
 	struct omx_path *path = ch->path;
 
 	lockdep_assert_held(&ch->lock);
 	spin_lock(&path->lock);
-	omx_congestion_acked(&path->congestion, frames, ch->rtt.sample, ch->rtt.srtt, now);
+	omx_congestion_acked(&path->congestion, frames, path_sample(ch), ch->rtt.srtt, now);
 	ch->rtt.sample = 0;
 	path_update(path, false);
 	spin_unlock(&path->lock);

@@ -314,6 +314,54 @@ static void path__is_one_for_a_host(void **state)
 	assert_null(omx_path_join(&board, MAC));
 }
 
+/* An ack comes for all frames of a channel, of which the last took so long (us). */
+static void ack_after(struct omx_channel *ch, u32 took)
+{
+	now += took;
+	spin_lock_bh(&ch->lock);
+	ch->rtt.sample = took;
+	ch->rtt.srtt = took;
+	omx_path_acked(ch, ch->path->window, now);
+	spin_unlock_bh(&ch->lock);
+}
+
+#define ROUND_TRIP	100
+#define QUEUED		(ROUND_TRIP + 2 * OMX_CONGESTION_QUEUE_US)
+
+/* What the window is after so many round trips that were longer than the first one. */
+static u32 window_after(struct omx_channel *ch, u32 rounds)
+{
+	while (rounds--)
+		ack_after(ch, QUEUED);
+	return ch->path->window;
+}
+
+static void path__does_not_grow_while_frames_wait_in_the_network(void **state)
+{
+	struct omx_small_queue queue = { .is_full = false };
+	struct omx_channel *ch = channel_add(0);
+	u32 window;
+
+	(void)state;
+	ch->queue = &queue;
+	ack_after(ch, ROUND_TRIP);
+	window = window_after(ch, 2);
+	assert_in_range(window, 1, OMX_CONGESTION_FREE - 1);
+	assert_int_equal(window_after(ch, 100), window);
+}
+
+/* They may be frames to other hosts, and each host is to have a share of our link. */
+static void path__grows_while_frames_wait_in_our_own_queue(void **state)
+{
+	struct omx_small_queue queue = { .is_full = true };
+	struct omx_channel *ch = channel_add(0);
+
+	(void)state;
+	ch->queue = &queue;
+	ack_after(ch, ROUND_TRIP);
+	assert_in_range(window_after(ch, 100), OMX_CONGESTION_FREE, OMX_CONGESTION_MAX);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -327,6 +375,8 @@ int main(void)
 		TEST(path__one_user_more_shares_a_queue),
 		TEST(path__twice_as_many_users_share_equally),
 		TEST(path__a_channel_that_quits_leaves_its_room),
+		TEST(path__does_not_grow_while_frames_wait_in_the_network),
+		TEST(path__grows_while_frames_wait_in_our_own_queue),
 		TEST(path__is_one_for_a_host),
 	};
 

@@ -9,6 +9,7 @@
 
 #include "channel/path.h"
 #include "channel/sequence.h"
+#include "net/small_queue.h"
 
 struct omx_board_user {
 	u32 number;
@@ -23,6 +24,7 @@ struct omx_channel {
 	struct omx_endpoint *ep;
 	u8 dead;
 	struct omx_path *path;
+	struct omx_small_queue *queue;
 	struct list_head in_path;
 	u32 on_path;
 	bool has_turn;
