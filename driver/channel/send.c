@@ -99,8 +99,11 @@ void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out)
 
 	while ((skb = __skb_dequeue(out)))
 		refused |= !omx_packet_xmit(ch->ep->board, skb);
-	if (unlikely(refused))
-		omx_channel_refused(ch);
+	if (likely(!refused))
+		return;
+	omx_channel_refused(ch);
+	if (ch->queue)
+		omx_small_queue_refused(ch->queue);
 }
 
 void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)

@@ -37,6 +37,16 @@
 #define LIMIT_MIN	(128l << 10)
 #define LIMIT_MAX	(4l << 20)
 
+/*
+ * A queue that is short in frames, or that others fill, refuses frames before that.  Then
+ * less may wait in it (CAP_KEPT tenths of what did), also of whoever has a turn, and a
+ * little more (1/32) whenever half of it has been sent: one frame in several hundred is
+ * refused.  The least lets a few short frames wait, and any long one.
+ */
+#define CAP_KEPT	7
+#define CAP_MIN		(4l << 10)
+#define CAP_SHIFT	5
+
 /* Of a user: the longest frame (GSO), so that who waits for each of his has a turn, too. */
 #define TURN_BYTES	(64 << 10)
 
@@ -91,7 +101,13 @@ static void probe_hurry(struct omx_small_queue *queue)
 		WRITE_ONCE(queue->limit, limit);
 }
 
-/* More than the least limit is charged. */
+/* Where the limit may be. */
+static long queue_least(const struct omx_small_queue *queue)
+{
+	return min_t(long, LIMIT_MIN, READ_ONCE(queue->cap));
+}
+
+/* More than that is charged. */
 static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
 {
 	long charged = omx_queue_charged(queue);
@@ -101,7 +117,7 @@ static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
 		probe_hurry(queue);
 	else if (!test_and_set_bit_lock(OMX_QUEUE_PROBING, &queue->flags))
 		sk = probe_begin(queue, charged);
-	if (charged >= READ_ONCE(queue->limit) && !READ_ONCE(queue->is_full)) {
+	if (charged >= omx_queue_limit(queue) && !READ_ONCE(queue->is_full)) {
 		spin_lock(&queue->lock);
 		WRITE_ONCE(queue->is_full, true);
 		spin_unlock(&queue->lock);
@@ -113,12 +129,36 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
 	struct sock *sk = omx_queue_sk(queue);
 
-	if (unlikely(omx_queue_charged(queue) >= LIMIT_MIN))
+	if (unlikely(omx_queue_charged(queue) >= queue_least(queue)))
 		sk = queue_charge_much(queue);
 	/* As skb_set_owner_w() does it, which would look whether it has one already. */
 	skb->sk = sk;
 	skb->destructor = sock_wfree;
 	refcount_add(skb->truesize, &sk->sk_wmem_alloc);
+}
+
+/* ---- when the device refuses a frame ---- */
+
+/* Others may do this, or raise it, at the same time: then the last one wins. */
+void omx_small_queue_refused(struct omx_small_queue *queue)
+{
+	u32 kept = clamp_t(long, omx_queue_charged(queue) / 10 * CAP_KEPT, CAP_MIN, LIMIT_MAX);
+
+	if (kept < READ_ONCE(queue->cap))
+		WRITE_ONCE(queue->cap, kept);
+}
+
+void omx_small_queue_raise_cap(struct omx_small_queue *queue)
+{
+	u32 cap = READ_ONCE(queue->cap);
+
+	if (unlikely(cap < LIMIT_MAX))
+		WRITE_ONCE(queue->cap, min_t(u32, cap + (cap >> CAP_SHIFT), LIMIT_MAX));
+}
+
+bool omx_small_queue_is_capped(struct omx_small_queue *queue)
+{
+	return omx_queue_charged(queue) >= READ_ONCE(queue->cap);
 }
 
 /* ---- when the device has sent a frame ---- */
@@ -193,6 +233,7 @@ static struct omx_small_queue *queue_alloc(struct omx_board *board)
 	queue->probe = probe;
 	queue->board = board;
 	queue->limit = LIMIT_MAX;
+	queue->cap = LIMIT_MAX;
 	return queue;
 
 no_memory:

@@ -44,7 +44,8 @@ struct omx_small_queue {
 	 * set while somebody waits.
 	 */
 	bool is_full;
-	u32 limit;		/* bytes of memory; hint */
+	u32 limit;		/* bytes of memory: what the device sends in some time; hint */
+	u32 cap;		/* ... and what its queue takes, having refused more; hint */
 	struct sock *probe;	/* whom a frame is charged to that measures the device */
 	struct omx_board *board;
 
@@ -107,6 +108,10 @@ void omx_small_queue_leave(struct omx_endpoint *ep);
 /* ---- BH off ---- */
 /* Charges a frame that is about to be sent. */
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb);
+/* The device, or its queue, has refused a frame that was charged. */
+void omx_small_queue_refused(struct omx_small_queue *queue);
+/* Is even whose turn it is to send no more for now? */
+bool omx_small_queue_is_capped(struct omx_small_queue *queue);
 /* ch->lock held.  False: the channel waits for its turn; omx_channel_turn() is called. */
 bool omx_small_queue_asks(struct omx_channel *ch);
 /* The channel is dead.  ch->lock held. */

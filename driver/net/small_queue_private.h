@@ -28,11 +28,20 @@ static inline long omx_queue_charged(struct omx_small_queue *queue)
 	return sk_wmem_alloc_get(omx_queue_sk(queue));
 }
 
+static inline u32 omx_queue_limit(const struct omx_small_queue *queue)
+{
+	return min(READ_ONCE(queue->limit), READ_ONCE(queue->cap));
+}
+
 /* Those who wait are resumed when this much is left. */
 static inline bool omx_queue_is_low(struct omx_small_queue *queue)
 {
-	return omx_queue_charged(queue) <= READ_ONCE(queue->limit) / 2;
+	return omx_queue_charged(queue) <= omx_queue_limit(queue) / 2;
 }
+
+/* ---- small_queue.c ---- */
+/* Half of the limit has been sent, and somebody waits. */
+void omx_small_queue_raise_cap(struct omx_small_queue *queue);
 
 /* ---- small_queue_turns.c ---- */
 /* Has the tasklet run it.  Any context. */

@@ -93,7 +93,7 @@ static void user_pop(struct omx_board_user *user, struct omx_channel **ch,
 /* Whose turn it is.  NULL: nobody waits, or the queue is full. */
 static struct omx_user_turn *queue_next_turn(struct omx_small_queue *queue)
 {
-	bool is_full = omx_queue_charged(queue) >= queue->limit;
+	bool is_full = omx_queue_charged(queue) >= omx_queue_limit(queue);
 
 	lockdep_assert_held(&queue->lock);
 	if (omx_user_turns_are_empty(&queue->turns))
@@ -140,6 +140,8 @@ static void queue_run(struct omx_small_queue *queue)
 	unsigned int turns;
 	bool more = true;
 
+	if (omx_queue_is_low(queue))
+		omx_small_queue_raise_cap(queue);
 	for (turns = 0; more && turns < TURNS_AT_ONCE; turns++) {
 		rcu_read_lock();	/* the user's endpoints, and the user, stay */
 		more = queue_run_one(queue);
@@ -185,7 +187,7 @@ bool omx_small_queue_asks(struct omx_channel *ch)
 	struct omx_board_user *user = ch->ep->board_user;
 
 	lockdep_assert_held(&ch->lock);
-	if (ch->queueing.credit > 0)
+	if (ch->queueing.credit > 0 && !omx_small_queue_is_capped(ch->queue))
 		return true;
 	/* After a grace period nobody enters the list. */
 	if (ch->dead || omx_endpoint_is_dead(ch->ep))

@@ -61,6 +61,14 @@ static struct sk_buff *response_attach_frames(struct omx_request *request, u64 o
 	return skb;
 }
 
+void omx_response_xmit(struct omx_channel *ch, struct sk_buff *skb)
+{
+	if (ch->queue)
+		omx_small_queue_charge(ch->queue, skb);
+	if (unlikely(!omx_packet_xmit(ch->ep->board, skb)) && ch->queue)
+		omx_small_queue_refused(ch->queue);
+}
+
 /* How many frames from the first wanted one on may travel together. */
 static u32 response_gso_frames(const struct omx_request *request, u32 wanted)
 {
@@ -73,7 +81,7 @@ static u32 response_gso_frames(const struct omx_request *request, u32 wanted)
  * Sends frames from the first wanted one on.  Returns how many; -EAGAIN: its
  * page is absent; others: none could be made.
  */
-static int respond_with_some(struct omx_board *board, struct omx_request *request)
+static int respond_with_some(struct omx_request *request)
 {
 	u32 start = __ffs(request->wanted) * request->frame_length;
 	u32 frames = request->scatter ? response_gso_frames(request, request->wanted) : 0;
@@ -97,24 +105,31 @@ static int respond_with_some(struct omx_board *board, struct omx_request *reques
 	trace_omx_pull_response_sent(request->rndv->ch, request->rndv->id, offset, length);
 	request->sent += skb->len;
 	request->credit -= skb->len;
-	if (request->rndv->ch->queue)
-		omx_small_queue_charge(request->rndv->ch->queue, skb);
-	omx_packet_xmit(board, skb);
+	omx_response_xmit(request->rndv->ch, skb);
 	return frames;
+}
+
+/* Does the queue of the device admit a response, or is it the request's turn? */
+static bool request_is_admitted(const struct omx_request *request)
+{
+	struct omx_small_queue *queue = request->rndv->ch->queue;
+
+	return omx_small_queue_admits(queue) ||
+	       (request->credit > 0 && !omx_small_queue_is_capped(queue));
 }
 
 /*
  * At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages; -EBUSY: the
  * device has enough to send.
  */
-static int respond_with_frames(struct omx_board *board, struct omx_request *request)
+static int respond_with_frames(struct omx_request *request)
 {
 	while (request->wanted) {
 		int sent;
 
-		if (!omx_small_queue_admits(request->rndv->ch->queue) && request->credit <= 0)
+		if (!request_is_admitted(request))
 			return -EBUSY;
-		sent = respond_with_some(board, request);
+		sent = respond_with_some(request);
 		if (sent < 0)
 			return sent;
 		for (; sent; sent--)
@@ -197,7 +212,7 @@ static u32 respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb, s32 
 
 	omx_request_init(&request, rndv, skb);
 	request.credit = credit;
-	error = respond_with_frames(ep->board, &request);
+	error = respond_with_frames(&request);
 	omx_cursor_end(&request.cursor);
 	omx_request_state(skb)->wanted = request.wanted;
 	switch (error) {

@@ -171,9 +171,7 @@ static void reading_send_frame(struct omx_reading *reading, unsigned int i)
 	reading->frame[i] = NULL;
 	reading_set_wanted(reading, request->wanted & ~BIT(i));
 	trace_omx_pull_response_sent(ch, request->rndv->id, offset, length);
-	if (ch->queue)
-		omx_small_queue_charge(ch->queue, frame);
-	omx_packet_xmit(ch->ep->board, frame);
+	omx_response_xmit(ch, frame);
 }
 
 static void reading_send_frames(struct omx_reading *reading)
