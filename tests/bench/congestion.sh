@@ -111,6 +111,13 @@ set_offloads() {
 	done
 }
 
+# The queues of the links are to be the only ones that drop: not the one between the
+# nodes' interfaces, nor a table of neighbors that all nodes share in one kernel.
+raise_limits() {
+	sysctl -q net.core.netdev_max_backlog=1000000 net.ipv4.neigh.default.gc_thresh1=65536 \
+		net.ipv4.neigh.default.gc_thresh2=65536 net.ipv4.neigh.default.gc_thresh3=65536
+}
+
 # Frames that the queues have dropped: at the nodes, at the ports.
 print_drops() {
 	local i
@@ -189,6 +196,7 @@ printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "acce
 modprobe -a sch_netem sch_tbf sch_codel || die "no queues"
 modprobe tcp_dctcp || die "no dctcp"
 set_offloads
+raise_limits
 for transport in $transports; do
 	for pattern in $patterns; do
 		for size in $sizes; do
