@@ -19,16 +19,23 @@ compiled() {
 place=/run/omx-lab-build
 
 # kbuild DIRECTORY ARGUMENT...: makes a module in a directory of $build. Where a mount
-# namespace can be had, $build is at one place in it, the same for every checkout.
+# namespace can be had, $build is at one place in it, the same for every checkout, and the
+# drivers at one place in that, so that the cache finds what two of them have in common.
 kbuild() {
-	local make=(make -C "$headers" -j"$jobs" "${@:2}")
+	local directory=${1#"$build/"} make=(make -C "$headers" -j"$jobs" "${@:2}")
+	local seen=$directory
+	if [ "$seen" = "${seen%/*}" ]; then
+		seen=driver
+		mkdir -p "$build/driver"
+	fi
 	if [ -n "$kernel_root" ]; then
-		kbuild_in_root "$kernel_root" "${make[@]}" M="$place/${1#"$build/"}"
+		kbuild_in_root "$kernel_root" "$directory" "$seen" "${make[@]}" M="$place/$seen"
 	elif mkdir -p "$place" && unshare --mount true 2>/dev/null; then
 		# shellcheck disable=SC2016 # its own arguments
-		compiled_in=$place compiled unshare --mount sh -c \
-			'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh \
-			"$build" "$place" "${make[@]}" M="$place/${1#"$build/"}"
+		compiled_in=$place compiled unshare --mount sh -c '
+			mount --bind "$1" "$2" && mount --bind "$1/$3" "$2/$4" || exit
+			shift 4
+			exec "$@"' sh "$build" "$place" "$directory" "$seen" "${make[@]}" M="$place/$seen"
 	else
 		compiled "${make[@]}" M="$1"
 	fi

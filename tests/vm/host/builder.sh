@@ -67,16 +67,17 @@ complete_root() {
 	mkdir -p "$1"/{dev,proc,tmp} "$1$place" "$1$place-ccache"
 }
 
-# kbuild_in_root ROOT CMD...: as kbuild does it, in that root.
+# kbuild_in_root ROOT DIRECTORY SEEN CMD...: as kbuild does it, in that root.
 kbuild_in_root() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--map-root-user)
 	# shellcheck disable=SC2016 # its own arguments
 	compiled_in=$place compiled unshare "${user[@]}" --mount sh -c '
 		root=$1 place=$2
-		mount --bind "$3" "$root$place" && mount --bind "$4" "$root$place-ccache" &&
+		mount --bind "$3" "$root$place" && mount --bind "$3/$5" "$root$place/$6" &&
+			mount --bind "$4" "$root$place-ccache" &&
 			mount --rbind /dev "$root/dev" && mount --rbind /proc "$root/proc" || exit
-		shift 4
+		shift 6
 		CCACHE_DIR=$place-ccache exec chroot "$root" "$@"' sh \
 		"$1" "$place" "$build" "$cache/ccache" "${@:2}"
 }

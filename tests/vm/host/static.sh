@@ -38,8 +38,8 @@ note_passed() {
 	: >"$cache/passed/$1-$2"
 }
 
-# sparse on every file, warnings are errors; silence is success. The result
-# is also what lab/self-tests loads, and either may come first.
+# sparse on every file; silence is success, so warnings are errors. The result is also what
+# lab/self-tests loads, and either may come first.
 driver_warnings() { locked "$build/check-driver.lock" build_checked_driver; }
 
 build_checked_driver() {
@@ -47,7 +47,7 @@ build_checked_driver() {
 	sum=$(sum_of sparse "$top"/{driver,contract} "$headers/Module.symvers")
 	! has_passed sparse "$sum" || checker=()
 	# The debug build: all that the other one has, and more.
-	build_silently check-driver "${checker[@]}" OMX_DEBUG=1 KCFLAGS=-Werror || return
+	build_silently check-driver "${checker[@]}" OMX_DEBUG=1 || return
 	note_passed sparse "$sum"
 }
 
