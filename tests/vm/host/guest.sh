@@ -50,10 +50,11 @@ make_run_directory() {
 	done
 }
 
-# Others may build while this guest runs.
+# Others may build while this guest runs. The driver is loaded for each test, and most of
+# its file is what debuggers read.
 snapshot_build() {
 	[ ! -d "$build/root" ] || tar -C "$build/root" -cf "$run/root.tar" .
-	[ "$opt_module" = no ] || cp "$driver_build/omx.ko" "$run/omx.ko"
+	[ "$opt_module" = no ] || strip --strip-debug -o "$run/omx.ko" "$driver_build/omx.ko"
 	[ ! -d "$modules_build" ] || find "$modules_build" -name '*.ko' -exec cp -t "$run" {} +
 }
 
