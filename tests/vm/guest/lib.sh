@@ -32,7 +32,7 @@ module_loaded() { [ -d /sys/module/omx ]; }
 kill_group() {
 	local try
 	for ((try = 0; try < 100; try++)); do
-		grep -q 'populated 0' "$1/cgroup.events" && return
+		[[ $(<"$1/cgroup.events") != *"populated 0"* ]] || return 0
 		echo 1 >"$1/cgroup.kill"
 		sleep 0.05
 	done
@@ -69,10 +69,15 @@ sync_kernel_log() {
 
 # Each endpoint that was created has been destroyed.
 unbalanced_endpoints() {
-	sed -n 's/.*omx: \(endpoint .*\) \(created\|destroyed\)\>.*/\1\t\2/p' "$kernel_log" |
-		awk -F '\t' '
-			{ n[$1] += $2 == "created" ? 1 : -1 }
-			END { for (e in n) if (n[e]) printf "%s%s", sep++ ? ", " : "", e }'
+	awk '
+		!match($0, /omx: endpoint .* (created|destroyed)/) { next }
+		{
+			said = substr($0, RSTART + 5, RLENGTH - 5)
+			ended = sub(/ destroyed$/, "", said)
+			sub(/ created$/, "", said)
+			n[said] += ended ? -1 : 1
+		}
+		END { for (e in n) if (n[e]) printf "%s%s", sep++ ? ", " : "", e }' "$kernel_log"
 }
 
 check_ledger() {

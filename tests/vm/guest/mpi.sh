@@ -19,9 +19,8 @@ set_mpi_environment() {
 		export OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_btl_tcp_if_include=eth0
 }
 
-install_mpi_commands() {
+name_mpi_commands() {
 	local name
-	cp "$run/guest/lab-ssh" "$run/guest/lab-mpirun" /run/lab/bin/
 	for name in "${mpi_commands[@]}"; do
 		ln -s lab-mpirun "/run/lab/bin/$name"
 	done

@@ -35,7 +35,6 @@ set_up_nodes() {
 	else
 		set_up_namespaces
 	fi
-	await_links
 }
 
 # The carrier is known a moment after both ends are up.
@@ -44,17 +43,20 @@ await_links() {
 	for i in $(nodes_here); do
 		for ((try = 0; try < 100; try++)); do
 			[ "$(node "$i" cat /sys/class/net/eth0/operstate)" != up ] || continue 2
-			sleep 0.05
+			sleep 0.1
 		done
 		die "eth0 of node $i does not come up"
 	done
 }
 
 nodes_here() {
+	local i
 	if [ "$machines" = yes ]; then
 		echo "$machine"
 	else
-		seq "$nodes"
+		for ((i = 1; i <= nodes; i++)); do
+			echo "$i"
+		done
 	fi
 }
 
@@ -217,6 +219,23 @@ udp_address() {
 		address6 "$1"
 	else
 		address "$1"
+	fi
+}
+
+# As lab-module, which takes a second to start.
+load() {
+	if [ "$machines" = yes ]; then
+		lab-module load
+	else
+		module_loaded || load_module && wait_for_peers
+	fi
+}
+
+unload() {
+	if [ "$machines" = yes ]; then
+		lab-module unload
+	else
+		remove_module
 	fi
 }
 
