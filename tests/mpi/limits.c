@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * mpi_limits: windows where something is as large, as small, as many or as odd as
- * MPI permits, or more than that. Each rank accesses its right neighbour.
+ * MPI permits, or more than that. Each rank accesses its right neighbour. As many are
+ * --count windows at once, 120 if it is not said.
  */
 #include "common.h"
 
@@ -168,23 +169,25 @@ static void check_many(void)
 {
 	static MPI_Win windows[WINDOWS];
 	static char *memories[WINDOWS];
+	int i, count = options.count ? (int)options.count : WINDOWS;
 	char byte;
-	int i;
 
-	for (i = 0; i < WINDOWS; i++) {
+	if (count > WINDOWS)
+		die("--count is at most 120");
+	for (i = 0; i < count; i++) {
 		begin(SMALL, 1);
 		windows[i] = window;
 		memories[i] = memory;
 	}
-	for (i = 0; i < WINDOWS; i++) {
+	for (i = 0; i < count; i++) {
 		window = windows[i];
 		byte = (char)(i + rank);
 		put(&byte, 1, right(), i);
 	}
 	MUST(MPI_Barrier(world));
-	for (i = 0; i < WINDOWS; i++)
+	for (i = 0; i < count; i++)
 		EQUAL(memories[i][i], (char)(i + (rank + ranks - 1) % ranks));
-	for (i = 0; i < WINDOWS; i++) {
+	for (i = 0; i < count; i++) {
 		window = windows[i];
 		end();
 	}
