@@ -35,7 +35,8 @@ groups() {
 	(cd "$cases" && printf '%s\n' */) | tr -d / | sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-worker_count() { echo "${LAB_WORKERS:-$(nproc)}"; }
+# Tests wait half of the time, and one worker computes for minutes.
+worker_count() { echo "${LAB_WORKERS:-$(($(nproc) + 2))}"; }
 
 cmd_check() {
 	local list=()
@@ -89,7 +90,9 @@ prepare_check() {
 }
 
 # $logs/jobs: what does not need a guest, then the options of guests, the most
-# frequent ones last: all workers can share in those.
+# frequent ones last: all workers can share in those. The first worker takes what is in
+# it from the beginning; the others have $logs/guests-first, so that there are guests,
+# which wait, while the first one computes.
 list_jobs() {
 	local group
 	for group in "$@"; do
@@ -104,6 +107,8 @@ list_jobs() {
 		sort -rn | cut -d ' ' -f 2- >>"$logs/jobs"
 	awk -F '\t' '$5 != "--host" { n[$5]++ } END { for (o in n) print n[o], "guests", o }' \
 		"$logs/runs" | sort -n | cut -d ' ' -f 2- >>"$logs/jobs"
+	awk '/^guests / { print; next } { rest = rest $0 "\n" } END { printf "%s", rest }' \
+		"$logs/jobs" >"$logs/guests-first"
 }
 
 list_static_checks() {
@@ -174,7 +179,8 @@ choose_job() {
 }
 
 take_job() {
-	local line
+	local line list=$logs/jobs
+	[ "$worker" = 1 ] || list=$logs/guests-first
 	while IFS= read -r line; do
 		case $line in
 		'guests '*) joins_guests "${line#guests }" || continue ;;
@@ -182,7 +188,7 @@ take_job() {
 		esac
 		job=$line
 		return
-	done <"$logs/jobs"
+	done <"$list"
 }
 
 # Another guest is worth its boot if there are enough tests for it.
@@ -213,7 +219,7 @@ make_unit() {
 	local directory pid status=0
 	pids=()
 	for directory in "$build"/user/tests/unit/*/; do
-		compiled make -C "$directory" -k check >"$logs/unit/$(basename "$directory").log" 2>&1 &
+		compiled nice make -C "$directory" -k check >"$logs/unit/$(basename "$directory").log" 2>&1 &
 		pids+=($!)
 	done
 	for pid in "${pids[@]}"; do
