@@ -176,6 +176,12 @@ unsigned long omx_pull_charge(const struct omx_pull *pull);
 /* ---- schedule.c ---- */
 /* Sets how many frames it may have outstanding, and request at once.  pull->lock held. */
 void omx_pull_schedule_window(struct omx_pull *pull);
+/* Does it wait for its turn already?  Nothing is requested before.  pull->lock held. */
+static inline bool omx_pull_schedule_waits(const struct omx_pull *pull)
+{
+	return !pull->has_turn && !list_empty_careful(&pull->in_schedule);
+}
+
 /* Takes the right to request so many frames, or queues the pull for it.  pull->lock held. */
 bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames);
 /*

@@ -109,7 +109,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	}
 	pull->progress = jiffies;
 	pull->backoff = 0;
-	if (omx_pull_window_wants(&pull->window))
+	if (omx_pull_window_wants(&pull->window) && !omx_pull_schedule_waits(pull))
 		omx_pull_request_more(pull, omx_pull_now_us(), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);

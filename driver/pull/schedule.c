@@ -208,8 +208,8 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	bool is_first;
 
 	lockdep_assert_held(&pull->lock);
-	if (!pull->has_turn && !list_empty_careful(&pull->in_schedule))
-		return false;		/* it waits already */
+	if (omx_pull_schedule_waits(pull))
+		return false;
 	if ((pull->has_turn || !READ_ONCE(board->pulls.waiting)) &&
 	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
