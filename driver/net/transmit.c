@@ -103,14 +103,16 @@ static bool frame_drop_left(struct omx_board *board, struct sk_buff *skb)
 	return false;
 }
 
-static bool frame_xmit_by_carrier(struct omx_board *board, struct sk_buff *skb, u64 mac)
+static bool frame_xmit(struct omx_board *board, struct sk_buff *skb, u64 mac)
 {
-	struct omx_udp_path *path = omx_peer_udp_path(board, mac);
+	if (unlikely(omx_peers_know_udp(&board->peers))) {
+		struct omx_udp_path *path = omx_peer_udp_path(board, mac);
 
-	if (path)
-		return omx_packet_xmit_udp(board, path, skb);
-	if (omx_peer_has_left(board, mac))
-		return frame_drop_left(board, skb);
+		if (path)
+			return omx_packet_xmit_udp(board, path, skb);
+		if (omx_peer_has_left(board, mac))
+			return frame_drop_left(board, skb);
+	}
 	return frame_xmit_ethernet(board, skb, mac);
 }
 
@@ -120,10 +122,7 @@ bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 	bool accepted;
 
 	rcu_read_lock();
-	if (likely(!omx_peers_know_udp(&board->peers)))
-		accepted = frame_xmit_ethernet(board, skb, mac);
-	else
-		accepted = frame_xmit_by_carrier(board, skb, mac);
+	accepted = frame_xmit(board, skb, mac);
 	rcu_read_unlock();
 	return accepted;
 }
