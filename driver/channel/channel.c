@@ -19,6 +19,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/pull_gso.h"
+#include "net/transmit.h"
 #include "observe/lock_order.h"
 #include "onesided/put_ack.h"
 
@@ -96,6 +97,7 @@ static void channel_fill_template(struct omx_channel *ch)
 	head->src_endpoint = cpu_to_be16(ch->ep->index);
 	head->dst_session = cpu_to_be32(ch->peer_session);
 	head->src_session = cpu_to_be32(ch->ep->session);
+	ch->flow = omx_packet_flow(&ch->template);
 }
 
 /* Never 0, and never the same one twice in a row. */

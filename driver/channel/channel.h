@@ -60,6 +60,7 @@ struct omx_channel {
 	struct rcu_head rcu;
 	struct omx_endpoint *ep;
 	struct omx_packet_template template;
+	u32 flow;			/* the hash of all frames, see omx_packet_flow() */
 	u64 mac;
 	u32 peer_session;
 	u16 peer_endpoint;

@@ -137,11 +137,8 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
 			      struct sk_buff_head *out)
 {
-	struct sk_buff *clone;
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	/* Once for all clones, and for the next packets that are made of this one. */
-	omx_packet_set_flow(skb);
-	clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (!clone)
 		return;		/* as if the network had lost it */
 	if (ch->queue)

@@ -9,6 +9,7 @@
 
 #include "channel/channel.h"
 #include "net/frame.h"
+#include "net/transmit.h"
 
 /* ---- any context ---- */
 /* May the program queue this many bytes?  If not, it is told when it may. */
@@ -30,7 +31,11 @@ static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
 						 enum omx_wire_type type,
 						 unsigned int payload, gfp_t gfp)
 {
-	return omx_packet_make(&ch->template, type, payload, gfp, &ch->spare);
+	struct sk_buff *skb = omx_packet_make(&ch->template, type, payload, gfp, &ch->spare);
+
+	if (likely(skb))
+		omx_packet_set_flow(skb, ch->flow);
+	return skb;
 }
 
 /*

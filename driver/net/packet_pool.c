@@ -40,7 +40,6 @@ struct sk_buff *omx_packet_pool_get(void)
 		pool->first = skb->next;
 		pool->count--;
 		skb_mark_not_on_list(skb);
-		skb_clear_hash(skb);	/* of another channel */
 	}
 	omx_local_unlock_nested_bh(&packet_pools.lock);
 	local_bh_enable();

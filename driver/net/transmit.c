@@ -37,23 +37,18 @@ static bool frame_queue_xmit(struct sk_buff *skb)
 	return !net_xmit_eval(error);
 }
 
-/*
- * One number for all frames of a channel in this direction: the stack chooses a queue of
- * the device by it, UDP its source port, and a receiver on this host a processor.
- */
-static u32 frame_flow(const struct sk_buff *skb)
+u32 omx_packet_flow(const struct omx_packet_template *start)
 {
-	const struct omx_wire_head *head = omx_packet_head(skb);
-
-	return jhash_3words(get_unaligned((const u32 *)&head->dst_endpoint),
-			    get_unaligned((const u32 *)&eth_hdr(skb)->h_dest[2]),
-			    get_unaligned((const u32 *)&eth_hdr(skb)->h_source[2]), 0);
+	return jhash_3words(get_unaligned((const u32 *)&start->head.dst_endpoint),
+			    get_unaligned((const u32 *)&start->eth.h_dest[2]),
+			    get_unaligned((const u32 *)&start->eth.h_source[2]), 0);
 }
 
-void omx_packet_set_flow(struct sk_buff *skb)
+/* Frames of channels have theirs. */
+static void frame_set_flow(struct sk_buff *skb)
 {
 	if (!skb->l4_hash)
-		skb_set_hash(skb, frame_flow(skb), PKT_HASH_TYPE_L4);
+		omx_packet_set_flow(skb, omx_packet_flow((const void *)eth_hdr(skb)));
 }
 
 /*
@@ -68,7 +63,7 @@ static bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
 		return false;
 	}
 	omx_count_type(board, TX, omx_packet_head(skb)->type);
-	omx_packet_set_flow(skb);
+	frame_set_flow(skb);
 	return true;
 }
 

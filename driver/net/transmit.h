@@ -5,9 +5,11 @@
 #ifndef OMX_TRANSMIT_H
 #define OMX_TRANSMIT_H
 
+#include <linux/skbuff.h>
+
 struct omx_board;
+struct omx_packet_template;
 struct omx_udp_path;
-struct sk_buff;
 
 /*
  * Sends a frame and consumes it.  A frame whose destination is the board itself
@@ -18,7 +20,16 @@ bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
 /* The same, by this path; RCU read lock held. */
 bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
 			 struct sk_buff *skb);
-/* Gives a frame that has none the flow hash of its channel, which its clones inherit. */
-void omx_packet_set_flow(struct sk_buff *skb);
+/*
+ * One number for all frames that begin like this, those of a channel in one direction: the
+ * stack chooses a queue of the device by it, UDP its source port, and a receiver on this
+ * host a processor.
+ */
+u32 omx_packet_flow(const struct omx_packet_template *start);
+/* Clones of the frame inherit it. */
+static inline void omx_packet_set_flow(struct sk_buff *skb, u32 flow)
+{
+	skb_set_hash(skb, flow, PKT_HASH_TYPE_L4);
+}
 
 #endif

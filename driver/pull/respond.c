@@ -23,10 +23,19 @@
 #include "pull/respond.h"
 #include "pull/rndv.h"
 
+static struct sk_buff *response_begin(const struct omx_request *request, u64 offset, u32 payload)
+{
+	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, payload);
+
+	if (likely(skb))
+		omx_packet_set_flow(skb, request->rndv->ch->flow);
+	return skb;
+}
+
 /* For devices that need a frame in one piece, and for memory of many small segments. */
 static struct sk_buff *response_copy_frame(struct omx_request *request, u64 offset, u32 length)
 {
-	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, length);
+	struct sk_buff *skb = response_begin(request, offset, length);
 	int error;
 
 	if (!skb)
@@ -44,7 +53,7 @@ static struct sk_buff *response_copy_frame(struct omx_request *request, u64 offs
 
 static struct sk_buff *response_attach_frames(struct omx_request *request, u64 offset, u32 length)
 {
-	struct sk_buff *skb = omx_packet_make_response(&request->header, offset, 0);
+	struct sk_buff *skb = response_begin(request, offset, 0);
 	int error;
 
 	if (!skb)
