@@ -64,6 +64,12 @@ static struct page *new_page(unsigned int order, gfp_t gfp)
 	return alloc_pages(without_waiting(gfp) | __GFP_COMP | __GFP_NOMEMALLOC, order);
 }
 
+/* The page whose turn it is after this one. */
+static unsigned int tx_page_pool_after(const struct tx_page_pool *pool, unsigned int i)
+{
+	return i + 1 < pool->count ? i + 1 : 0;
+}
+
 /* Puts a new page into the pool if it has room, or gives up the page whose turn it is. */
 static void tx_page_pool_add(struct tx_page_pool *pool, struct page *page)
 {
@@ -82,22 +88,29 @@ static void tx_page_pool_add(struct tx_page_pool *pool, struct page *page)
 	pool->page[i] = page;
 	pool->skips[i] = 0;
 next:
-	pool->next = (i + 1) % pool->count;
+	pool->next = tx_page_pool_after(pool, i);
 }
 
-/* Returns a page with a reference for the caller. */
-static struct page *tx_page_pool_get(struct tx_page_pool *pool, unsigned int order, gfp_t gfp)
+static noinline struct page *tx_page_pool_grow(struct tx_page_pool *pool, unsigned int order,
+					       gfp_t gfp)
 {
-	struct page *page = pool->count ? pool->page[pool->next] : NULL;
+	struct page *page = new_page(order, gfp);
 
-	if (page && page_ref_count(page) == 1) {
-		pool->next = (pool->next + 1) % pool->count;
-		get_page(page);
-		return page;
-	}
-	page = new_page(order, gfp);
 	if (page)
 		tx_page_pool_add(pool, page);
+	return page;
+}
+
+/* Returns a page with a reference for the caller.  Inline, because it runs for each frame. */
+static __always_inline struct page *tx_page_pool_get(struct tx_page_pool *pool,
+						     unsigned int order, gfp_t gfp)
+{
+	struct page *page = pool->page[pool->next];	/* NULL: there is none yet */
+
+	if (unlikely(!page || page_ref_count(page) != 1))
+		return tx_page_pool_grow(pool, order, gfp);
+	pool->next = tx_page_pool_after(pool, pool->next);
+	page_ref_inc(page);
 	return page;
 }
 
