@@ -7,7 +7,7 @@
  *
  * The network stack calls omx_gro_receive() and omx_gro_complete() in softirq, for frames
  * of our Ethertype on any interface, whether it is a board or not; pull/response.c calls
- * omx_gro_free().
+ * omx_gro_free_merged().
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -141,17 +141,16 @@ int omx_gro_complete(struct sk_buff *skb, int offset)
 }
 
 /* Freeing all at once would not keep the heads for the next frames. */
-void omx_gro_free(struct sk_buff *skb)
+void omx_gro_free_merged(struct sk_buff *skb)
 {
-	struct sk_buff *frame = NULL, *next;
+	struct sk_buff *frame, *next;
 
-	if (!skb_cloned(skb)) {
-		frame = skb_shinfo(skb)->frag_list;
-		skb_frag_list_init(skb);
-	}
+	if (skb_cloned(skb))
+		return;
+	frame = skb_shinfo(skb)->frag_list;
+	skb_frag_list_init(skb);
 	for (; frame; frame = next) {
 		next = frame->next;	/* which another holder of the frames may need, too */
 		napi_consume_skb(frame, 1);
 	}
-	napi_consume_skb(skb, 1);
 }

@@ -7,10 +7,10 @@
 #ifndef OMX_PULL_GSO_H
 #define OMX_PULL_GSO_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 struct omx_board;
-struct sk_buff;
 
 /* Frames of this payload that one skb for the device may carry; 1: no GSO. */
 u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length);
@@ -18,8 +18,16 @@ u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length);
 bool omx_gso_is_passed_on(const struct omx_board *board);
 /* Marks an skb as a response of several frames. */
 void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames);
-/* Frees a response that has been received, which may be of merged frames.  BH off. */
-void omx_gro_free(struct sk_buff *skb);
+/* Frees the frames that have been merged with this one.  BH off. */
+void omx_gro_free_merged(struct sk_buff *skb);
+
+/* Frees a response that has been received.  BH off. */
+static inline void omx_gro_free(struct sk_buff *skb)
+{
+	if (unlikely(skb_has_frag_list(skb)))
+		omx_gro_free_merged(skb);
+	napi_consume_skb(skb, 1);
+}
 
 void omx_gso_init(void);
 void omx_gso_exit(void);

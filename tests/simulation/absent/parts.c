@@ -220,9 +220,9 @@ void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
 	SIM_FAIL("segmentation");
 }
 
-void omx_gro_free(struct sk_buff *skb)
+void omx_gro_free_merged(struct sk_buff *skb)
 {
-	napi_consume_skb(skb, 1);
+	SIM_FAIL("merged frames");
 }
 
 void omx_pull_from_local(struct omx_pull *pull)
