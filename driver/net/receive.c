@@ -172,23 +172,41 @@ static bool frame_is_from_udp_peer(struct omx_board *board, const struct sk_buff
 	return omx_peer_udp_path(board, mac) || omx_peer_has_left(board, mac);
 }
 
+/* Hardly any frame: others have it, it may not be for us, or not from whom it says. */
+static bool frame_is_odd(const struct omx_board *board, const struct sk_buff *skb)
+{
+	return skb_shared(skb) || skb->pkt_type == PACKET_OTHERHOST ||
+	       skb->pkt_type == PACKET_OUTGOING || omx_peers_know_udp(&board->peers);
+}
+
+/* Returns the frame if it is received, or NULL. */
+static noinline struct sk_buff *frame_filter(struct omx_board *board, struct sk_buff *skb)
+{
+	/* A packet socket may use it as well; we keep frames and write to skb->cb. */
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NULL;
+	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_OUTGOING) {
+		consume_skb(skb);
+		return NULL;
+	}
+	if (omx_peers_know_udp(&board->peers) && frame_is_from_udp_peer(board, skb)) {
+		omx_count(board, DROP_PEER_ADDRESS);
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
+}
+
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev)
 {
 	struct omx_board *board = packet_type->af_packet_priv;
 
-	/* A packet socket may use it as well; we keep frames and write to skb->cb. */
-	skb = skb_share_check(skb, GFP_ATOMIC);
-	if (!skb)
-		return NET_RX_DROP;
-	if (skb->pkt_type == PACKET_OTHERHOST || skb->pkt_type == PACKET_OUTGOING) {
-		consume_skb(skb);
-		return NET_RX_SUCCESS;
-	}
-	if (unlikely(omx_peers_know_udp(&board->peers)) && frame_is_from_udp_peer(board, skb)) {
-		omx_count(board, DROP_PEER_ADDRESS);
-		kfree_skb(skb);
-		return NET_RX_DROP;
+	if (unlikely(frame_is_odd(board, skb))) {
+		skb = frame_filter(board, skb);
+		if (!skb)
+			return NET_RX_DROP;
 	}
 	omx_frame_cb(skb)->by_udp = false;
 	omx_frame_cb(skb)->marked = false;

@@ -125,6 +125,9 @@ static bool post_key_fits(const struct omx_wire_post_key *key)
 
 static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 {
+	/* Nearly all bytes arrive in these. */
+	if (likely(type == OMX_WIRE_PULL_RESPONSE))
+		return response_fits(body, payload);
 	switch (type) {
 	case OMX_WIRE_HELLO:
 		return hello_fits(body, payload);
@@ -134,8 +137,6 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 		return eager_fits(body, payload);
 	case OMX_WIRE_PULL_REQUEST:
 		return !payload && pull_fits(body);
-	case OMX_WIRE_PULL_RESPONSE:
-		return response_fits(body, payload);
 	case OMX_WIRE_PUT:
 		return put_fits(body, payload);
 	case OMX_WIRE_PUT_RNDV:

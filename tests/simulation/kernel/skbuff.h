@@ -74,6 +74,7 @@ void kfree_skb(struct sk_buff *skb);
 #define napi_consume_skb(skb, budget)	kfree_skb(skb)
 #define dev_kfree_skb_any(skb)		kfree_skb(skb)
 #define skb_has_frag_list(skb)		false
+#define skb_shared(skb)			false
 void skb_orphan(struct sk_buff *skb);
 
 static inline struct sk_buff *skb_share_check(struct sk_buff *skb, gfp_t gfp)
