@@ -97,8 +97,10 @@ void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out)
 	bool refused = false;
 	struct sk_buff *skb;
 
+	rcu_read_lock();
 	while ((skb = __skb_dequeue(out)))
-		refused |= !omx_packet_xmit(ch->ep->board, skb);
+		refused |= !omx_packet_xmit_rcu(ch->ep->board, skb);
+	rcu_read_unlock();
 	if (likely(!refused))
 		return;
 	omx_channel_refused(ch);

@@ -98,8 +98,10 @@ static bool frame_drop_left(struct omx_board *board, struct sk_buff *skb)
 	return false;
 }
 
-static bool frame_xmit(struct omx_board *board, struct sk_buff *skb, u64 mac)
+bool omx_packet_xmit_rcu(struct omx_board *board, struct sk_buff *skb)
 {
+	const u64 mac = omx_mac_read(eth_hdr(skb)->h_dest);
+
 	if (unlikely(omx_peers_know_udp(&board->peers))) {
 		struct omx_udp_path *path = omx_peer_udp_path(board, mac);
 
@@ -113,11 +115,10 @@ static bool frame_xmit(struct omx_board *board, struct sk_buff *skb, u64 mac)
 
 bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb)
 {
-	const u64 mac = omx_mac_read(eth_hdr(skb)->h_dest);
 	bool accepted;
 
 	rcu_read_lock();
-	accepted = frame_xmit(board, skb, mac);
+	accepted = omx_packet_xmit_rcu(board, skb);
 	rcu_read_unlock();
 	return accepted;
 }

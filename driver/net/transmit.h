@@ -17,6 +17,8 @@ struct omx_udp_path;
  * the queue of the device is full.
  */
 bool omx_packet_xmit(struct omx_board *board, struct sk_buff *skb);
+/* The same; RCU read lock held. */
+bool omx_packet_xmit_rcu(struct omx_board *board, struct sk_buff *skb);
 /* The same, by this path; RCU read lock held. */
 bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
 			 struct sk_buff *skb);

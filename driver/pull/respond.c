@@ -74,7 +74,7 @@ void omx_response_xmit(struct omx_channel *ch, struct sk_buff *skb)
 {
 	if (ch->queue)
 		omx_small_queue_charge(ch->queue, skb);
-	if (unlikely(!omx_packet_xmit(ch->ep->board, skb)) && ch->queue)
+	if (unlikely(!omx_packet_xmit_rcu(ch->ep->board, skb)) && ch->queue)
 		omx_small_queue_refused(ch->queue);
 }
 
@@ -87,8 +87,8 @@ static u32 response_gso_frames(const struct omx_request *request, u32 wanted)
 }
 
 /*
- * Sends frames from the first wanted one on.  Returns how many; -EAGAIN: its
- * page is absent; others: none could be made.
+ * Sends frames from the first wanted one on.  RCU read lock held.  Returns how many;
+ * -EAGAIN: its page is absent; others: none could be made.
  */
 static int respond_with_some(struct omx_request *request)
 {

@@ -61,7 +61,10 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 u32 omx_respond(struct omx_rndv *rndv, struct sk_buff *skb, s32 credit);
 /* The turn of a request that waits for the device's queue.  The same. */
 u32 omx_pull_request_turn(struct omx_board *board, struct sk_buff *skb, s32 credit);
-/* Sends a response, which counts for the queue of the device until that has sent it. */
+/*
+ * Sends a response, which counts for the queue of the device until that has sent it.  RCU
+ * read lock held.
+ */
 void omx_response_xmit(struct omx_channel *ch, struct sk_buff *skb);
 /* Tells the puller that its message has failed. */
 void omx_respond_nack(struct omx_channel *ch, __be32 pull, u8 status);
