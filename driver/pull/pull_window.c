@@ -31,7 +31,8 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	memset(window, 0, sizeof(*window));
 	window->length = length;
 	window->frame_length = frame_length;
-	window->frames_left = message_frames(length, frame_length);
+	window->frames = message_frames(length, frame_length);
+	window->frames_left = window->frames;
 	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
 				 OMX_BLOCK_FRAMES);
 	window->limit = OMX_PULL_FRAMES_MIN;
@@ -60,10 +61,7 @@ static void request_for(struct omx_pull_window *window, u64 block, u32 wanted, u
 
 static u32 block_frames(const struct omx_pull_window *window, u64 block)
 {
-	u64 frames_behind = message_frames(window->length, window->frame_length) -
-			    block * OMX_BLOCK_FRAMES;
-
-	return min_t(u64, OMX_BLOCK_FRAMES, frames_behind);
+	return min_t(u64, OMX_BLOCK_FRAMES, window->frames - block * OMX_BLOCK_FRAMES);
 }
 
 static void window_begin_block(struct omx_pull_window *window, u32 now)
@@ -76,19 +74,14 @@ static void window_begin_block(struct omx_pull_window *window, u32 now)
 	block->begun_at = now;
 	block->again = false;
 	block->held = false;
+	window->unasked = block->frames;
 	window->next_block++;
 }
 
 u32 omx_pull_window_next_frames(const struct omx_pull_window *window)
 {
-	const struct omx_pull_block *last =
-		&window->block[(window->next_block - 1) % OMX_PULL_BLOCKS];
-	u32 frames;
+	u32 frames = window->unasked ?: block_frames(window, window->next_block);
 
-	if (omx_pull_window_is_in_block(window))
-		frames = last->frames - hweight32(last->asked);
-	else
-		frames = block_frames(window, window->next_block);
 	return min(frames, window->part);
 }
 
@@ -102,8 +95,9 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 	if (!omx_pull_window_is_in_block(window))
 		window_begin_block(window, now);
 	block = block_at(window, window->next_block - 1);
-	wanted = U32_MAX >> (OMX_BLOCK_FRAMES - frames) << hweight32(block->asked);
+	wanted = U32_MAX >> (OMX_BLOCK_FRAMES - frames) << (block->frames - window->unasked);
 	block->asked |= wanted;
+	window->unasked -= frames;
 	window->outstanding += frames;
 	held_until = block->requested_at;
 	is_held = block->held;

@@ -45,11 +45,13 @@ struct omx_pull_block {
 
 struct omx_pull_window {
 	u64 length;
+	u64 frames;		/* of the whole message */
 	u64 frames_left;	/* not arrived */
 	u64 blocks;		/* of the whole message */
 	u64 first_block;
 	u64 next_block;
 	u32 frame_length;
+	u32 unasked;		/* frames of the last block, not requested */
 	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
 	u32 most;		/* frames; what losses have left of the limit */
@@ -75,10 +77,7 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 /* Has only a part of the last block been requested? */
 static inline bool omx_pull_window_is_in_block(const struct omx_pull_window *window)
 {
-	const struct omx_pull_block *last =
-		&window->block[(window->next_block - 1) % OMX_PULL_BLOCKS];
-
-	return window->next_block && hweight32(last->asked) < last->frames;
+	return window->unasked;
 }
 
 /* Are there frames to request, and does the window allow it? */
@@ -108,6 +107,11 @@ static inline bool omx_pull_window_is_untouched(const struct omx_pull_window *wi
 	return hweight32(b->missing) == b->frames;
 }
 
+static inline bool omx_pull_window_was_repeated(const struct omx_pull_window *window, u64 block)
+{
+	return window->block[block % OMX_PULL_BLOCKS].again;
+}
+
 /*
  * Is it a sample of the round-trip time, too?  If the block was requested again, it may
  * be the response to either request.
@@ -116,7 +120,7 @@ static inline bool omx_pull_window_samples(const struct omx_pull_window *window,
 					   u64 block)
 {
 	return omx_pull_window_is_untouched(window, block) &&
-	       !window->block[block % OMX_PULL_BLOCKS].again;
+	       !omx_pull_window_was_repeated(window, block);
 }
 
 /* Has the block arrived without being requested again: a sample of the rate? */

@@ -82,9 +82,10 @@ static noinline void pull_request_gap(struct omx_pull *pull, u64 block, struct s
  */
 static bool pull_samples_rtt(const struct omx_pull *pull, u64 block)
 {
-	return omx_pull_window_samples(&pull->window, block) ||
-	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block) &&
-		omx_pull_window_is_untouched(&pull->window, block));
+	if (likely(!omx_pull_window_is_untouched(&pull->window, block)))
+		return false;
+	return !omx_pull_window_was_repeated(&pull->window, block) ||
+	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block));
 }
 
 /* New frames of a block are in place: learn from it and request more. */
