@@ -88,30 +88,39 @@ static bool pull_samples_rtt(const struct omx_pull *pull, u64 block)
 	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block));
 }
 
+/* The clock is read once, and not at all for most frames. */
+static u32 pull_now(u32 *now)
+{
+	if (!*now)
+		*now = omx_pull_now_us();
+	return *now;
+}
+
 /* New frames of a block are in place: learn from it and request more. */
 static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frames,
 			 struct sk_buff_head *out)
 {
 	/* The timer was set with patience, which ends with this frame. */
 	bool timer_is_late = pull->backoff || omx_pull_window_is_held(&pull->window, block);
+	u32 now = 0;
 
 	if (pull_samples_rtt(pull, block))
-		omx_pull_sample_rtt(pull, block, omx_pull_now_us());
+		omx_pull_sample_rtt(pull, block, pull_now(&now));
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
 	pull_return_arrived(pull, frames);
 	omx_repeats_add(&pull->ch->pull_repeats, frames);
 	if (omx_pull_window_part_is_timed(&pull->window, block))
-		omx_pull_sample_time(pull, block, omx_pull_now_us());
+		omx_pull_sample_time(pull, block, pull_now(&now));
 	if (omx_pull_window_is_timed(&pull->window, block)) {
-		omx_pull_sample_rate(pull, block, omx_pull_now_us());
+		omx_pull_sample_rate(pull, block, pull_now(&now));
 		omx_pull_window_grow(&pull->window);
 	}
 	pull->progress = jiffies;
 	pull->backoff = 0;
 	if (omx_pull_window_wants(&pull->window) && !omx_pull_schedule_waits(pull))
-		omx_pull_request_more(pull, omx_pull_now_us(), out);
+		omx_pull_request_more(pull, pull_now(&now), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
 	if (unlikely(timer_is_late))
