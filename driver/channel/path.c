@@ -306,7 +306,7 @@ static void path_update(struct omx_path *path, bool reduced)
  */
 static u32 path_sample(const struct omx_channel *ch)
 {
-	return omx_small_queue_admits(ch->queue) ? ch->rtt.sample : 0;
+	return omx_small_queue_delays(ch->queue) ? 0 : ch->rtt.sample;
 }
 
 void omx_path_acked(struct omx_channel *ch, u32 frames, u32 now)

@@ -41,10 +41,11 @@
  * A queue that is short in frames, or that others fill, refuses frames before that.  Then
  * less may wait in it (CAP_KEPT tenths of what did), also of whoever has a turn, and a
  * little more (1/32) whenever half of it has been sent: one frame in several hundred is
- * refused.  The least lets a few short frames wait, and any long one.
+ * refused.  The least is some 40 of the shortest frames, or 14 of 1500 bytes: a share of
+ * any queue that others fill with as many frames as it takes.
  */
 #define CAP_KEPT	7
-#define CAP_MIN		(4l << 10)
+#define CAP_MIN		(32l << 10)
 #define CAP_SHIFT	5
 
 /* Of a user: the longest frame (GSO), so that who waits for each of his has a turn, too. */
@@ -139,12 +140,16 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 
 /* ---- when the device refuses a frame ---- */
 
-/* Others may do this, or raise it, at the same time: then the last one wins. */
+/*
+ * If little waits, that is not why.  Others may do this, or raise the cap, at the same time:
+ * then the last one wins.
+ */
 void omx_small_queue_refused(struct omx_small_queue *queue)
 {
-	u32 kept = clamp_t(long, omx_queue_charged(queue) / 10 * CAP_KEPT, CAP_MIN, LIMIT_MAX);
+	long charged = omx_queue_charged(queue);
+	u32 kept = clamp_t(long, charged / 10 * CAP_KEPT, CAP_MIN, LIMIT_MAX);
 
-	if (kept < READ_ONCE(queue->cap))
+	if (charged >= CAP_MIN && kept < READ_ONCE(queue->cap))
 		WRITE_ONCE(queue->cap, kept);
 }
 

@@ -125,4 +125,10 @@ static inline bool omx_small_queue_admits(const struct omx_small_queue *queue)
 	return !queue || likely(!READ_ONCE(queue->is_full));
 }
 
+/* Do frames wait in it, perhaps for as long as all that may wait takes? */
+static inline bool omx_small_queue_delays(const struct omx_small_queue *queue)
+{
+	return !omx_small_queue_admits(queue) && READ_ONCE(queue->limit) <= READ_ONCE(queue->cap);
+}
+
 #endif

@@ -212,8 +212,9 @@ static bool puller_is_same(const struct sk_buff *a, const struct sk_buff *b)
 	       ether_addr_equal(eth_hdr(a)->h_source, eth_hdr(b)->h_source);
 }
 
-/* Has the puller asked again for what waits already?  *count: how many of its requests do. */
-static bool request_is_known(const struct sk_buff_head *requests, struct sk_buff *skb, u32 *count)
+/* What waits already when the puller asks for it again, or NULL.  *count: how much of its does. */
+static struct sk_buff *request_find(const struct sk_buff_head *requests, const struct sk_buff *skb,
+				    u32 *count)
 {
 	struct sk_buff *known;
 
@@ -222,22 +223,33 @@ static bool request_is_known(const struct sk_buff_head *requests, struct sk_buff
 		if (!puller_is_same(known, skb))
 			continue;
 		++*count;
-		if (!omx_request_is_same(known, skb))
-			continue;
-		omx_request_state(known)->wanted |= omx_request_state(skb)->wanted;
-		return true;
+		if (omx_request_is_same(known, skb))
+			return known;
 	}
-	return false;
+	return NULL;
+}
+
+/* Frames that have been sent since the first request are sent again. */
+static void request_ask_again(struct omx_board *board, struct sk_buff *known, struct sk_buff *skb)
+{
+	struct omx_request_state *wanted = omx_request_state(known);
+	u32 again = omx_request_state(skb)->wanted;
+
+	omx_count_add(board, PULL_FRAMES_WAITED, hweight32(wanted->wanted & again));
+	wanted->wanted |= again;
 }
 
 void omx_small_queue_defer(struct omx_board_user *user, struct sk_buff *skb)
 {
 	struct omx_small_queue *queue = user->queue;
-	bool known, full;
+	struct sk_buff *known;
+	bool full;
 	u32 count;
 
 	spin_lock(&queue->lock);
-	known = request_is_known(&user->requests, skb, &count);
+	known = request_find(&user->requests, skb, &count);
+	if (known)
+		request_ask_again(queue->board, known, skb);
 	full = count >= REQUESTS_OF_ONE || skb_queue_len(&user->requests) >= REQUESTS_MAX;
 	if (!known && !full) {
 		omx_account_charge(user->account, skb->truesize);

@@ -65,6 +65,7 @@
 	X(PULL_NOT_REPEATED,	"pull timer left it to others to request again") \
 	X(PULL_GAP,		"pull requested a gap again") \
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \
+	X(PULL_FRAMES_WAITED,	"pull frame requested again before it was sent") \
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \
 	X(PULL_WAITED,		"pull waited for its turn on the board") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \

@@ -9,9 +9,9 @@ struct omx_small_queue {
 	bool is_full;
 };
 
-static inline bool omx_small_queue_admits(const struct omx_small_queue *queue)
+static inline bool omx_small_queue_delays(const struct omx_small_queue *queue)
 {
-	return !queue || !queue->is_full;
+	return queue && queue->is_full;
 }
 
 #endif
