@@ -352,6 +352,15 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
 }
 
+void omx_small_queue_refused(struct omx_small_queue *queue)
+{
+}
+
+bool omx_small_queue_is_capped(struct omx_small_queue *queue)
+{
+	return false;
+}
+
 void omx_small_queue_forget(struct omx_channel *ch)
 {
 }
