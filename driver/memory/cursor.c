@@ -49,7 +49,8 @@ u32 omx_cursor_find_page(struct omx_cursor *cursor)
 	const unsigned long run = cursor->wanted | OMX_ENTRY_CONTIGUOUS;
 	u64 in_segment, address = omx_cursor_address(cursor, &in_segment);
 	const unsigned long *entry = &extent->entry[omx_extent_index(address)];
-	u64 most = min(in_segment, extent->start + OMX_EXTENT_SIZE - address);
+	u64 most = min3(in_segment, extent->start + OMX_EXTENT_SIZE - address,
+			cursor->end - cursor->offset);
 	u32 end;
 
 	lockdep_assert_held(&extent->lock);

@@ -25,6 +25,7 @@ struct omx_cursor {
 	struct omx_region_segment *segment;
 	struct omx_extent *extent;	/* referenced, or NULL */
 	u64 offset;			/* in the region, where the next access begins */
+	u64 end;			/* ... and no access goes beyond this */
 	unsigned long wanted;		/* flags of entries */
 	/* What lies there, if the extent's generation is still this one: */
 	u64 generation;
@@ -40,8 +41,18 @@ static inline void omx_cursor_init(struct omx_cursor *cursor, struct omx_region 
 	*cursor = (struct omx_cursor){
 		.region = region,
 		.segment = region->segment,
+		.end = region->length,
 		.wanted = omx_entry_wanted(access == OMX_REGION_WRITE),
 	};
+}
+
+/*
+ * No access will go beyond this offset in the region: what lies there is not looked up,
+ * which in a huge page would take longer than a short access.
+ */
+static inline void omx_cursor_limit(struct omx_cursor *cursor, u64 end)
+{
+	cursor->end = end;
 }
 
 void omx_cursor_end(struct omx_cursor *cursor);
@@ -55,8 +66,8 @@ int omx_cursor_look(struct omx_cursor *cursor, u64 offset, u64 length);
 
 /*
  * Looks up the page at the cursor, and the pages that can be accessed together
- * with it: those that follow it in the same folio.  Returns the number of bytes
- * up to their end, 0: the page is absent.  Must hold the extent's lock.
+ * with it: those that follow it in the same folio, as far as the limit.  Returns the
+ * number of bytes up to their end, 0: the page is absent.  Must hold the extent's lock.
  */
 u32 omx_cursor_find_page(struct omx_cursor *cursor);
 

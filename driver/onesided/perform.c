@@ -149,6 +149,7 @@ static void access_cursor_begin(const struct access *access, struct omx_cursor *
 	struct omx_region *region = access->window->region;
 
 	omx_cursor_init(cursor, region, how);
+	omx_cursor_limit(cursor, access->offset + access->length);
 	cursor->extent = access->ch->access_queue.extent;
 	if (unlikely(cursor->extent && cursor->extent->space != region->space))
 		omx_cursor_end(cursor);

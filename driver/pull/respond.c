@@ -207,6 +207,7 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 	omx_cursor_init(&request->cursor, rndv->region, OMX_REGION_READ);
 	request->offset = be64_to_cpu(body->offset);
 	request->length = be32_to_cpu(body->length);
+	omx_cursor_limit(&request->cursor, rndv->start + request->offset + request->length);
 	request->wanted = omx_request_state(skb)->wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_board_has(board, NETIF_F_SG);

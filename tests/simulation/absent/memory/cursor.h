@@ -17,6 +17,10 @@ static inline void omx_cursor_init(struct omx_cursor *cursor, struct omx_region 
 	*cursor = (struct omx_cursor){ .region = region };
 }
 
+static inline void omx_cursor_limit(struct omx_cursor *cursor, u64 end)
+{
+}
+
 static inline void omx_cursor_end(struct omx_cursor *cursor)
 {
 }
