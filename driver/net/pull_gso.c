@@ -13,6 +13,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/pull_gso.h"
+#include "net/pull_gso_frames.h"
 #include "net/pull_gso_private.h"
 #include "net/tx_page_pool.h"
 #include "omx_wire.h"
@@ -31,8 +32,7 @@ u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
 	    (board->dev->features & GSO_FEATURES) != GSO_FEATURES ||
 	    omx_peer_udp_path(board, mac))
 		return 1;
-	/* The length is a 16-bit word of the head. */
-	return max_t(u32, 1, (U16_MAX - ETH_HLEN - OMX_PULL_RESPONSE_HEADER) / frame_length);
+	return omx_gso_frames_max(frame_length);
 }
 
 bool omx_gso_is_passed_on(const struct omx_board *board)

@@ -148,7 +148,7 @@ static inline u32 omx_pull_now_us(void)
 /* The next block to request.  False: all have been requested. */
 static inline bool omx_pull_next_block(const struct omx_pull *pull, u64 *start, u64 *end)
 {
-	u64 length = (u64)pull->window.frame_length * OMX_BLOCK_FRAMES;
+	u64 length = omx_pull_window_block_length(&pull->window);
 
 	*start = pull->window.next_block * length;
 	*end = min(*start + length, pull->length);

@@ -209,7 +209,7 @@ static bool pull_dropped_block(const struct omx_pull *pull, u64 block)
 static bool pull_step_to_dropped(const struct omx_pull *pull, u64 *offset, u64 *length)
 {
 	const struct omx_pull_window *window = &pull->window;
-	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
+	u64 block_length = omx_pull_window_block_length(window);
 	u64 block;
 
 	for (block = window->first_block; block < window->next_block; block++) {

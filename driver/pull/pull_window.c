@@ -25,6 +25,19 @@ static u64 message_frames(u64 length, u32 frame_length)
 	return rest ? frames + 1 : frames;
 }
 
+/*
+ * All frames if one request can name them.  Otherwise a multiple of what one GSO frame
+ * carries, so that the sender makes no shorter one, unless a block becomes much shorter.
+ */
+static u32 frames_of_a_block(u64 frames, u32 frame_length)
+{
+	u32 rest = OMX_BLOCK_FRAMES % omx_gso_frames_max(frame_length);
+
+	if (frames <= OMX_BLOCK_FRAMES || rest > OMX_BLOCK_FRAMES / 8)
+		return OMX_BLOCK_FRAMES;
+	return OMX_BLOCK_FRAMES - rest;
+}
+
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length)
 {
@@ -33,11 +46,12 @@ void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 	window->frame_length = frame_length;
 	window->frames = message_frames(length, frame_length);
 	window->frames_left = window->frames;
-	window->blocks = div_u64(window->frames_left + OMX_BLOCK_FRAMES - 1,
-				 OMX_BLOCK_FRAMES);
+	window->block_frames = frames_of_a_block(window->frames, frame_length);
+	window->blocks = div_u64(window->frames_left + window->block_frames - 1,
+				 window->block_frames);
 	window->limit = OMX_PULL_FRAMES_MIN;
 	window->most = OMX_PULL_FRAMES_MAX;
-	window->part = OMX_BLOCK_FRAMES;
+	window->part = window->block_frames;
 }
 
 /* Frames that are on their way, or lost. */
@@ -49,7 +63,7 @@ static u32 awaited(const struct omx_pull_block *block)
 static void request_for(struct omx_pull_window *window, u64 block, u32 wanted, u32 now,
 			struct omx_pull_request *request)
 {
-	u64 block_length = (u64)window->frame_length * OMX_BLOCK_FRAMES;
+	u64 block_length = omx_pull_window_block_length(window);
 
 	request->offset = block * block_length;
 	request->length = min(block_length, window->length - request->offset);
@@ -59,16 +73,16 @@ static void request_for(struct omx_pull_window *window, u64 block, u32 wanted, u
 	block_at(window, block)->held = false;
 }
 
-static u32 block_frames(const struct omx_pull_window *window, u64 block)
+static u32 frames_in(const struct omx_pull_window *window, u64 block)
 {
-	return min_t(u64, OMX_BLOCK_FRAMES, window->frames - block * OMX_BLOCK_FRAMES);
+	return min_t(u64, window->block_frames, window->frames - block * window->block_frames);
 }
 
 static void window_begin_block(struct omx_pull_window *window, u32 now)
 {
 	struct omx_pull_block *block = block_at(window, window->next_block);
 
-	block->frames = block_frames(window, window->next_block);
+	block->frames = frames_in(window, window->next_block);
 	block->missing = U32_MAX >> (OMX_BLOCK_FRAMES - block->frames);
 	block->asked = 0;
 	block->begun_at = now;
@@ -80,7 +94,7 @@ static void window_begin_block(struct omx_pull_window *window, u32 now)
 
 u32 omx_pull_window_next_frames(const struct omx_pull_window *window)
 {
-	u32 frames = window->unasked ?: block_frames(window, window->next_block);
+	u32 frames = window->unasked ?: frames_in(window, window->next_block);
 
 	return min(frames, window->part);
 }
@@ -119,8 +133,7 @@ enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 	if (remainder ||
 	    length != min_t(u64, window->frame_length, window->length - offset))
 		return OMX_PULL_MISFIT;
-	*block = frame / OMX_BLOCK_FRAMES;
-	index = frame % OMX_BLOCK_FRAMES;
+	*block = div_u64_rem(frame, window->block_frames, &index);
 	if (*block >= window->next_block)
 		return OMX_PULL_MISFIT;
 	if (*block < window->first_block ||
@@ -161,7 +174,7 @@ static void window_release_blocks(struct omx_pull_block *block)
 
 static u32 index_in(const struct omx_pull_window *window, u64 offset, u64 block)
 {
-	return div_u64(offset, window->frame_length) - block * OMX_BLOCK_FRAMES;
+	return div_u64(offset, window->frame_length) - block * window->block_frames;
 }
 
 u32 omx_pull_window_contiguous(const struct omx_pull_window *window, u64 offset, u32 length,
@@ -260,7 +273,7 @@ u32 omx_pull_window_due(const struct omx_pull_window *window, u32 now, u32 patie
 
 bool omx_pull_window_find(const struct omx_pull_window *window, u64 offset, u64 *block)
 {
-	*block = div_u64(offset, window->frame_length) / OMX_BLOCK_FRAMES;
+	*block = div_u64(offset, omx_pull_window_block_length(window));
 	return *block >= window->first_block && *block < window->next_block &&
 	       awaited(&window->block[*block % OMX_PULL_BLOCKS]);
 }

@@ -4,8 +4,8 @@
  * request next and which to request again.  Plain data, no locks, no packets;
  * times are microseconds that wrap.
  *
- * A message is cut into frames, 32 of which form a block, the most that one request
- * names.  The blocks from first_block up to next_block have been requested, the last
+ * A message is cut into frames, some of which form a block: about as many as one request
+ * names at most.  The blocks from first_block up to next_block have been requested, the last
  * of them perhaps only in part; at most OMX_PULL_BLOCKS of them may be incomplete, and
  * at most `limit` frames on their way.
  */
@@ -17,6 +17,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include "net/pull_gso_frames.h"
 #include "omx_wire.h"
 
 #define OMX_PULL_BLOCKS		16	/* power of two */
@@ -51,6 +52,7 @@ struct omx_pull_window {
 	u64 first_block;
 	u64 next_block;
 	u32 frame_length;
+	u32 block_frames;	/* in each block but the last */
 	u32 unasked;		/* frames of the last block, not requested */
 	u32 outstanding;	/* frames requested, not arrived */
 	u32 limit;
@@ -74,6 +76,11 @@ enum omx_pull_verdict {
 
 void omx_pull_window_init(struct omx_pull_window *window, u64 length,
 			  u32 frame_length);
+static inline u64 omx_pull_window_block_length(const struct omx_pull_window *window)
+{
+	return (u64)window->frame_length * window->block_frames;
+}
+
 /* Has only a part of the last block been requested? */
 static inline bool omx_pull_window_is_in_block(const struct omx_pull_window *window)
 {
@@ -226,7 +233,7 @@ static inline void omx_pull_window_set_part(struct omx_pull_window *window, u32 
 {
 	u32 most = max_t(u32, 2 * window->limit / 3, 1);
 
-	window->part = min(frames, most);
+	window->part = min(min(frames, most), window->block_frames);
 }
 
 #endif

@@ -87,6 +87,7 @@ struct pull {
 	u64 now;
 	u64 length;
 	u32 frame_length;
+	u32 block_frames;
 	u64 frames, blocks;
 	struct block *block;
 	u64 next_block;		/* never asked for yet */
@@ -101,9 +102,9 @@ struct pull {
 
 static u32 frames_of(const struct pull *pull, u64 block)
 {
-	u64 left = pull->frames - block * 32;
+	u64 left = pull->frames - block * pull->block_frames;
 
-	return left < 32 ? left : 32;
+	return left < pull->block_frames ? left : pull->block_frames;
 }
 
 static u32 all_of(const struct pull *pull, u64 block)
@@ -131,7 +132,8 @@ static void pull_start(struct pull *pull, u64 length, u32 frame_length)
 	pull->length = length;
 	pull->frame_length = frame_length;
 	pull->frames = length / frame_length + (length % frame_length > 0);
-	pull->blocks = pull->frames / 32 + (pull->frames % 32 > 0);
+	pull->block_frames = frames_of_a_block(pull->frames, frame_length);
+	pull->blocks = pull->frames / pull->block_frames + (pull->frames % pull->block_frames > 0);
 	pull->block = calloc(pull->blocks, sizeof(*pull->block));
 	pull->left = pull->frames;
 	/* The driver's clock is the lower half of it: let that wrap soon. */
@@ -192,7 +194,7 @@ static void answer(struct pull *pull, const struct omx_pull_request *request)
 
 static u64 block_of(const struct pull *pull, const struct omx_pull_request *request)
 {
-	u64 block_length = 32 * (u64)pull->frame_length;
+	u64 block_length = pull->block_frames * (u64)pull->frame_length;
 	u64 block = request->offset / block_length;
 	u64 left;
 
@@ -232,7 +234,6 @@ static void ask(struct pull *pull)
 		assert_true(block < pull->blocks);
 		assert_true(is_rest || pull->window.next_block - pull->window.first_block <
 				       OMX_PULL_BLOCKS);
-		assert_true(pull->outstanding + pull->window.part <= pull->window.limit);
 		if (!pull->outstanding)
 			pull->heard = pull->now;
 		frames = omx_pull_window_next_frames(&pull->window);
@@ -241,6 +242,7 @@ static void ask(struct pull *pull)
 		/* The next frames of the block, in a row. */
 		assert_int_equal(hweight32(request.wanted), frames);
 		assert_int_equal(frames, min_t(u32, hweight32(rest), pull->window.part));
+		assert_true(pull->outstanding + pull->window.part <= pull->window.limit);
 		assert_int_equal(request.wanted & ~rest, 0);
 		assert_int_equal(__builtin_ctz(request.wanted), __builtin_ctz(rest));
 		if (!is_rest)
@@ -327,7 +329,7 @@ static void take(struct pull *pull, u64 frame, u64 block)
 		note_rtt(pull, rtt);
 	}
 	omx_pull_window_received(&pull->window, frame * pull->frame_length, block, 1);
-	b->arrived |= 1u << frame % 32;
+	b->arrived |= 1u << frame % pull->block_frames;
 	pull->outstanding--;
 	pull->left--;
 	pull->backoff = 0;
@@ -345,12 +347,12 @@ static void take(struct pull *pull, u64 frame, u64 block)
 
 static void frame_arrives(struct pull *pull, u64 frame)
 {
-	u64 number = frame / 32, block = UINT64_MAX;
+	u64 number = frame / pull->block_frames, block = UINT64_MAX;
 	enum omx_pull_verdict verdict;
 
 	verdict = omx_pull_window_judge(&pull->window, frame * pull->frame_length,
 					length_of(pull, frame), &block);
-	if (pull->block[number].arrived >> frame % 32 & 1) {
+	if (pull->block[number].arrived >> frame % pull->block_frames & 1) {
 		assert_int_equal(verdict, OMX_PULL_DUPLICATE);
 		pull->duplicates++;
 		return;
@@ -410,8 +412,8 @@ static void misfit_arrives(struct pull *pull)
 		offset = UINT64_MAX - random_below(100);
 		break;
 	default:
-		if (frame / 32 < pull->next_block &&
-		    pull->block[frame / 32].asked >> frame % 32 & 1)
+		if (frame / pull->block_frames < pull->next_block &&
+		    pull->block[frame / pull->block_frames].asked >> frame % pull->block_frames & 1)
 			return;
 	}
 	assert_int_equal(omx_pull_window_judge(&pull->window, offset, length, &block),
@@ -426,7 +428,7 @@ static void straggler_arrives(struct pull *pull)
 	u32 arrived = pull->block[block].arrived;
 
 	if (arrived)
-		frame_arrives(pull, 32 * block + __builtin_ctz(arrived));
+		frame_arrives(pull, pull->block_frames * block + __builtin_ctz(arrived));
 }
 
 static void pull_run(struct pull *pull)

@@ -16,7 +16,7 @@ static void skip_to_end(struct omx_pull_window *window, u64 blocks_left)
 	u64 skipped = window->blocks - blocks_left;
 
 	window->first_block = window->next_block = skipped;
-	window->frames_left -= skipped * OMX_BLOCK_FRAMES;
+	window->frames_left -= skipped * window->block_frames;
 }
 
 static void window__end_of_huge_messages(void **state)
@@ -61,6 +61,29 @@ static void window__end_of_huge_messages(void **state)
 }
 
 /* ---- the rules one by one ---- */
+
+/* All that a request can name, if that is all or no GSO frame of the sender is shorter for it. */
+static void window__blocks_of_whole_gso_frames(void **state)
+{
+	static const struct {
+		u32 frame_length, block_frames;
+	} expected[] = {
+		{ 16, 32 }, { 1456, 32 }, { 2984, 32 }, { 4064, 32 }, { 8960, 28 },
+		{ 9000, 28 }, { 16360, 32 }, { 32760, 32 }, { 65504, 32 },
+	};
+	struct omx_pull_window window;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		omx_pull_window_init(&window, 32 * expected[i].frame_length + 1,
+				     expected[i].frame_length);
+		assert_int_equal(window.block_frames, expected[i].block_frames);
+		omx_pull_window_init(&window, 32 * expected[i].frame_length,
+				     expected[i].frame_length);
+		assert_int_equal(window.blocks, 1);
+	}
+}
 
 static void arrive(struct omx_pull_window *window, u64 frame)
 {
@@ -345,6 +368,7 @@ static void run__whole_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(window__blocks_of_whole_gso_frames),
 		cmocka_unit_test(judge__misfits_and_duplicates),
 		cmocka_unit_test(judge__duplicate_whose_place_was_given_on),
 		cmocka_unit_test(run__ends_with_the_packet_the_block_and_the_message),
