@@ -36,6 +36,8 @@
 #define LIMIT_TIME	NSEC_PER_MSEC
 #define LIMIT_MIN	(128l << 10)
 #define LIMIT_MAX	(4l << 20)
+/* Between looks at the clock, while a probe is under way. */
+#define LOOK_STEP	(64l << 10)
 
 /*
  * A queue that is short in frames, or that others fill, refuses frames before that.  Then
@@ -102,13 +104,23 @@ static void probe_hurry(struct omx_small_queue *queue)
 		WRITE_ONCE(queue->limit, limit);
 }
 
-/* Where the limit may be. */
-static long queue_least(const struct omx_small_queue *queue)
+/* From where the limit may be. */
+static void queue_look_soon(struct omx_small_queue *queue)
 {
-	return min_t(long, LIMIT_MIN, READ_ONCE(queue->cap));
+	WRITE_ONCE(queue->look_at, min_t(u32, LIMIT_MIN, READ_ONCE(queue->cap)));
 }
 
-/* More than that is charged. */
+/* When LOOK_STEP more are charged, or the limit, unless the probe comes back before. */
+static void queue_look_later(struct omx_small_queue *queue, long charged)
+{
+	WRITE_ONCE(queue->look_at, min_t(long, charged + LOOK_STEP, omx_queue_limit(queue)));
+	/* Pairs with the full barrier of test_and_clear_bit(): it may have come back. */
+	smp_mb();
+	if (!test_bit(OMX_QUEUE_PROBING, &queue->flags))
+		queue_look_soon(queue);
+}
+
+/* At least look_at is charged. */
 static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
 {
 	long charged = omx_queue_charged(queue);
@@ -118,6 +130,7 @@ static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
 		probe_hurry(queue);
 	else if (!test_and_set_bit_lock(OMX_QUEUE_PROBING, &queue->flags))
 		sk = probe_begin(queue, charged);
+	queue_look_later(queue, charged);
 	if (charged >= omx_queue_limit(queue) && !READ_ONCE(queue->is_full)) {
 		spin_lock(&queue->lock);
 		WRITE_ONCE(queue->is_full, true);
@@ -130,7 +143,7 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
 	struct sock *sk = omx_queue_sk(queue);
 
-	if (unlikely(omx_queue_charged(queue) >= queue_least(queue)))
+	if (unlikely(omx_queue_charged(queue) >= READ_ONCE(queue->look_at)))
 		sk = queue_charge_much(queue);
 	/* As skb_set_owner_w() does it, which would look whether it has one already. */
 	skb->sk = sk;
@@ -149,8 +162,10 @@ void omx_small_queue_refused(struct omx_small_queue *queue)
 	long charged = omx_queue_charged(queue);
 	u32 kept = clamp_t(long, charged / 10 * CAP_KEPT, CAP_MIN, LIMIT_MAX);
 
-	if (charged >= CAP_MIN && kept < READ_ONCE(queue->cap))
-		WRITE_ONCE(queue->cap, kept);
+	if (charged < CAP_MIN || kept >= READ_ONCE(queue->cap))
+		return;
+	WRITE_ONCE(queue->cap, kept);
+	queue_look_soon(queue);
 }
 
 void omx_small_queue_raise_cap(struct omx_small_queue *queue)
@@ -191,8 +206,10 @@ static void probe_write_space(struct sock *sk)
 	struct omx_small_queue *queue = probe->queue;
 	u32 limit = probe_limit(probe);
 
-	if (test_and_clear_bit(OMX_QUEUE_PROBING, &queue->flags))
+	if (test_and_clear_bit(OMX_QUEUE_PROBING, &queue->flags)) {
 		WRITE_ONCE(queue->limit, (queue->limit + 3 * limit) / 4);
+		queue_look_soon(queue);
+	}
 	queue_write_space(omx_queue_sk(queue));
 }
 
@@ -239,6 +256,7 @@ static struct omx_small_queue *queue_alloc(struct omx_board *board)
 	queue->board = board;
 	queue->limit = LIMIT_MAX;
 	queue->cap = LIMIT_MAX;
+	queue->look_at = LIMIT_MIN;
 	return queue;
 
 no_memory:

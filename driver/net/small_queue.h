@@ -46,6 +46,7 @@ struct omx_small_queue {
 	bool is_full;
 	u32 limit;		/* bytes of memory: what the device sends in some time; hint */
 	u32 cap;		/* ... and what its queue takes, having refused more; hint */
+	u32 look_at;		/* bytes charged when the limit is looked at again; hint */
 	struct sock *probe;	/* whom a frame is charged to that measures the device */
 	struct omx_board *board;
 
