@@ -104,7 +104,8 @@ struct omx_channel {
 	u8 ack_count;			/* packets received since our last ack */
 	u8 ack_every;			/* so many call for one at once */
 	bool sender_waits;		/* the peer's window is 0 until its turn comes */
-	bool ack_now;
+	bool ack_due;			/* a packet of ours may carry it */
+	bool ack_now;			/* ... but not this one: it says more */
 	bool ack_duplicate;		/* our next ack says that a packet arrived again */
 	bool window_closed;		/* counted in ep->closed_windows */
 	struct omx_sender sender;	/* the peer; partly under the board's incoming.lock */

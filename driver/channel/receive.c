@@ -104,11 +104,12 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
-		/* The sender waits for what fills a gap (RFC 5681). */
 		if (++ch->ack_count >= ch->ack_every || ch->rx.ahead) {
 			omx_channel_count_sender(ch);
-			ch->ack_now = true;
+			ch->ack_due = true;
 		}
+		if (ch->rx.ahead)	/* the sender waits for what fills a gap (RFC 5681) */
+			ch->ack_now = true;
 		*slot = skb;
 		omx_channel_receive_ready(ch);
 		return;
@@ -332,8 +333,6 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 					      omx_window_of(be16_to_cpu(sequence->window),
 							    sequence->flags & OMX_SEQUENCE_WAIT),
 					      &freed);
-		if (now)
-			omx_channel_go_on(ch, now, &out);
 		channel_receive_performed(ch, be16_to_cpu(sequence->ack_flow),
 					  be32_to_cpu(sequence->ack), sequence->performed);
 	}
@@ -341,13 +340,16 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 		channel_receive_restart(ch, flow, &freed);
 	was_owed = omx_channel_is_owed(ch);
 	if (sequence->flags & OMX_SEQUENCE_ACK)
-		ch->ack_now = true;
+		ch->ack_due = true;
 	if (likely(flow == ch->rx.flow))
 		omx_channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
 				      be32_to_cpu(sequence->seq));
 	channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
 	omx_channel_watch_owed(ch, was_owed);
-	if (ch->ack_now)
+	/* Only now, so that what it sends carries the ack of this packet. */
+	if (now)
+		omx_channel_go_on(ch, now, &out);
+	if (ch->ack_now || ch->ack_due)
 		omx_channel_send_ack(ch, 0, &out);
 	else if (ch->ack_count)
 		omx_channel_arm(ch, jiffies + 1);

@@ -134,6 +134,7 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	sequence->performed = omx_put_ack_field(ch);
 	sequence->flags = flags;
 	ch->ack_count = 0;
+	ch->ack_due = false;
 }
 
 static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
