@@ -37,7 +37,7 @@ take_traffic() {
 	traffic_option=$1
 	case $1 in
 	--nodes) congestion_nodes=$(number "$1" "$2" 3 250) ;;
-	--speed) congestion_speed=$(number "$1" "$2" 1 1000) ;;
+	--speed) congestion_speed=$(number "$1" "$2" 1 4000) ;;
 	--mtu) congestion_mtus=$2 ;;
 	*) traffic+=("$1" "${2//,/ }") ;;
 	esac

@@ -41,7 +41,7 @@ take_value() {
 	--timeout) opt_timeout=$(number "$1" "$2" 1 100000) ;;
 	--nic) opt_nic=$2 ;;
 	--boot) opt_boot=$2 ;;
-	--speed) opt_speed=$(number "$1" "$2" 1 1000) ;;
+	--speed) opt_speed=$(number "$1" "$2" 1 4000) ;;
 	--udp) opt_udp=$(ip_version "$1" "$2") ;;
 	--kernel) take_kernel "$2" ;;
 	esac

@@ -22,7 +22,7 @@
 
 static unsigned int speed = 1;
 module_param(speed, uint, 0444);
-MODULE_PARM_DESC(speed, "instructions in a nanosecond, 1 to 1000");
+MODULE_PARM_DESC(speed, "instructions in a nanosecond, 1 to 4000");
 
 static unsigned long timer;
 module_param(timer, ulong, 0444);
@@ -68,7 +68,7 @@ static int __init fast_init(void)
 	struct clock_event_device *device = timer_device();
 	int ret;
 
-	if (!device || device->shift < SHIFT || !speed || speed > 1000) {
+	if (!device || device->shift < SHIFT || !speed || speed > 4000) {
 		pr_err("omx_fast: the timer is not the one that is expected\n");
 		return -ENODEV;
 	}
