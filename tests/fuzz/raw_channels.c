@@ -142,19 +142,30 @@ static unsigned int count_answers(unsigned int tenths)
 	return n;
 }
 
+/* On a busy machine it takes its time. */
+static void await_answer(const char *what)
+{
+	unsigned int tenths;
+
+	for (tenths = 0; tenths < 50; tenths++)
+		if (count_answers(1))
+			return;
+	CHECK(false, "no answer%s", what);
+}
+
 static void repeat_late(unsigned int count)
 {
 	unsigned int i;
 
 	ask_server(1);
-	CHECK(count_answers(5) > 0, "no answer");
+	await_answer("");
 	say_closed();
 	count_answers(5);		/* the server handles the end; frames in flight arrive */
 	for (i = 0; i < count; i++)
 		ask_server(1);
 	CHECK(!count_answers(10), "a message was delivered twice");
 	ask_server(2);
-	CHECK(count_answers(5) > 0, "no answer to a newer flow");
+	await_answer(" to a newer flow");
 	say_closed();
 }
 
