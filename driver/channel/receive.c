@@ -296,6 +296,18 @@ static void packets_free(struct sk_buff_head *freed)
 		napi_consume_skb(skb, 1);
 }
 
+/*
+ * Packets of ours wait for an ack of the peer, and will carry ours.  If both hosts let their
+ * acks wait, none would come: the one with the lower address does, and not for long (a timer
+ * tick), nor with a window that has been used up, unless that is a very small one.
+ */
+static bool channel_ack_may_wait(const struct omx_channel *ch)
+{
+	return !ch->ack_now && ch->ack_count && ch->ack_count < 2 * ch->ack_every &&
+	       !skb_queue_empty(&ch->pending) && omx_tx_in_flight(&ch->tx) &&
+	       ch->ep->board->mac < ch->mac;
+}
+
 void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			       struct sk_buff *skb)
 {
@@ -349,6 +361,8 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	/* Only now, so that what it sends carries the ack of this packet. */
 	if (now)
 		omx_channel_go_on(ch, now, &out);
+	if (ch->ack_due && channel_ack_may_wait(ch))
+		ch->ack_due = false;
 	if (ch->ack_now || ch->ack_due)
 		omx_channel_send_ack(ch, 0, &out);
 	else if (ch->ack_count)
