@@ -234,6 +234,7 @@ static void ask(struct pull *pull)
 		assert_true(block < pull->blocks);
 		assert_true(is_rest || pull->window.next_block - pull->window.first_block <
 				       OMX_PULL_BLOCKS);
+		assert_true(pull->outstanding + pull->window.part <= pull->window.limit);
 		if (!pull->outstanding)
 			pull->heard = pull->now;
 		frames = omx_pull_window_next_frames(&pull->window);
@@ -242,7 +243,6 @@ static void ask(struct pull *pull)
 		/* The next frames of the block, in a row. */
 		assert_int_equal(hweight32(request.wanted), frames);
 		assert_int_equal(frames, min_t(u32, hweight32(rest), pull->window.part));
-		assert_true(pull->outstanding + pull->window.part <= pull->window.limit);
 		assert_int_equal(request.wanted & ~rest, 0);
 		assert_int_equal(__builtin_ctz(request.wanted), __builtin_ctz(rest));
 		if (!is_rest)
