@@ -161,8 +161,8 @@ static void channel_die(struct omx_channel *ch, u8 status, struct sk_buff_head *
 	channel_remove_packets(ch, packets);
 }
 
-/* flow: -1: whatever it is. */
-static void channel_fail(struct omx_channel *ch, int flow, u8 status)
+/* flow: -1: whatever it is.  False: it is another one, or the channel is dead already. */
+static bool channel_make_dead(struct omx_channel *ch, int flow, u8 status)
 {
 	struct sk_buff_head packets;
 	bool dies;
@@ -174,10 +174,17 @@ static void channel_fail(struct omx_channel *ch, int flow, u8 status)
 		channel_die(ch, status, &packets);
 	spin_unlock_bh(&ch->lock);
 	if (!dies)
-		return;
+		return false;
 
 	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
+	return true;
+}
+
+static void channel_fail(struct omx_channel *ch, int flow, u8 status)
+{
+	if (!channel_make_dead(ch, flow, status))
+		return;
 	if (!channel_end_some(ch, status))
 		queue_work(omx_system_wq, &ch->end);
 	else
@@ -392,13 +399,15 @@ static void channel_say_closed(struct omx_channel *ch)
 	omx_packet_xmit(ch->ep->board, skb);
 }
 
-void omx_channels_say_closed(struct omx_endpoint *ep)
+void omx_channels_end(struct omx_endpoint *ep)
 {
 	struct omx_channel *ch;
 	u32 slot = 0;
 
 	while ((ch = channels_next(ep, &slot))) {
 		channel_say_closed(ch);
+		channel_make_dead(ch, -1, OMX_STATUS_CLOSED);
+		channel_end_requests(ch, OMX_STATUS_CLOSED);
 		omx_channel_put(ch);
 	}
 }

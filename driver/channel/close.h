@@ -22,7 +22,11 @@ long omx_channel_disconnect(struct omx_endpoint *ep, void __user *arg);
  * killed, and if it exits, not longer for all its endpoints than for one.
  */
 void omx_channels_linger(struct omx_endpoint *ep);
-void omx_channels_say_closed(struct omx_endpoint *ep);
+/*
+ * Tells the peers, and gives back what the channels have of their paths and the board: the
+ * endpoint may stay for as long as the kernel waits for a page of the program.
+ */
+void omx_channels_end(struct omx_endpoint *ep);
 void omx_channels_destroy(struct omx_endpoint *ep);
 
 /* ---- any context, ch->lock not held ---- */

@@ -297,7 +297,7 @@ void omx_endpoint_retire(struct omx_endpoint *ep)
 	spin_lock_bh(&board->endpoints_lock);
 	endpoint_make_dead(board, ep, OMX_STATUS_CLOSED);
 	spin_unlock_bh(&board->endpoints_lock);
-	omx_channels_say_closed(ep);
+	omx_channels_end(ep);
 }
 
 void omx_endpoint_close(struct omx_endpoint *ep)
