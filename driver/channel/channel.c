@@ -185,6 +185,8 @@ static int channel_publish(struct omx_endpoint *ep, struct omx_channel *ch)
 	int error;
 
 	lockdep_assert_held(&ep->channels_lock);
+	if (omx_endpoint_is_dead(ep))
+		return -ENODEV;
 	error = omx_quota_join(ep, ch);
 	if (error)
 		return error;

@@ -71,7 +71,7 @@ struct omx_channel {
 
 	spinlock_t lock;		/* protects what follows, unless noted */
 	u8 dead;			/* OMX_STATUS_*: why; set once */
-	unsigned long claimed;		/* bit 0: not dead yet, or being freed; atomic */
+	unsigned long claimed;		/* bit 0: the program may not free it; atomic */
 
 	struct omx_path *path;			/* or NULL: the peer is on this board */
 	struct list_head in_path;		/* path->lock */

@@ -399,15 +399,32 @@ static void channel_say_closed(struct omx_channel *ch)
 	omx_packet_xmit(ch->ep->board, skb);
 }
 
-void omx_channels_end(struct omx_endpoint *ep)
+static void channels_say_closed(struct omx_endpoint *ep)
 {
 	struct omx_channel *ch;
 	u32 slot = 0;
 
 	while ((ch = channels_next(ep, &slot))) {
 		channel_say_closed(ch);
+		omx_channel_put(ch);
+	}
+}
+
+void omx_channels_end(struct omx_endpoint *ep)
+{
+	struct omx_channel *ch;
+	u32 slot = 0;
+
+	/* Whoever has not seen that the endpoint is dead has published its channel after this. */
+	spin_lock_bh(&ep->channels_lock);
+	spin_unlock_bh(&ep->channels_lock);
+	/* First: to end requests may take longer, and peers wait. */
+	channels_say_closed(ep);
+	while ((ch = channels_next(ep, &slot))) {
 		channel_make_dead(ch, -1, OMX_STATUS_CLOSED);
-		channel_end_requests(ch, OMX_STATUS_CLOSED);
+		/* One that is being fired finds the channel dead. */
+		while (!channel_end_some(ch, OMX_STATUS_CLOSED))
+			cond_resched();
 		omx_channel_put(ch);
 	}
 }
