@@ -24,6 +24,11 @@
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 /*
+ * ... and packets: a program that sends short messages faster than they leave would have each
+ * of them wait behind a thousand others, and with many peers use up what its user may have.
+ */
+#define PENDING_PACKETS	256
+/*
  * ... and of responses to OMX_ACCESSES_MAX accesses and to OMX_WHENS_MAX that have fired,
  * which come on top of that, as do the packets of conditional accesses.
  */
@@ -31,16 +36,21 @@
 
 /* ---- how much may be queued ---- */
 
+static bool channel_is_full(const struct omx_channel *ch, u32 length)
+{
+	return READ_ONCE(ch->pending_bytes) + length > PENDING_MAX ||
+	       skb_queue_len_lockless(&ch->pending) >= PENDING_PACKETS;
+}
+
 bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 {
 	bool space = true;
 
 	/* Without the lock, which is enough in the common case. */
-	if (READ_ONCE(ch->pending_bytes) + length <= PENDING_MAX)
+	if (!channel_is_full(ch, length))
 		return true;
 	spin_lock_bh(&ch->lock);
-	if (!ch->dead && ch->pending_bytes &&
-	    ch->pending_bytes + length > PENDING_MAX) {
+	if (!ch->dead && ch->pending_bytes && channel_is_full(ch, length)) {
 		ch->want_space = true;
 		space = false;
 	}
