@@ -5,7 +5,7 @@
  * frame.c builds frames longer than a few hundred bytes on them, and the headers
  * of pull responses, whatever their length; pull_gso.c the headers of their frames.  All
  * do so in any context with BH off.  A page is free again when the network has released
- * the skb, or all skbs if they are so short that several have pieces of one page.
+ * the skb, or all skbs that have pieces of it.
  *
  * Pages are used in turn, because the network releases them in turn, too.  Some stay
  * away for long: a conditional put waits for its key, a packet for its ack, a program
@@ -15,6 +15,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/sizes.h>
 
 #include "compat.h"
 #include "net/tx_page_pool.h"
@@ -24,12 +25,17 @@
 /* Few are away for so many rounds only because so many frames are under way. */
 #define SKIPS_MAX		3
 
-/* Enough for headers alone, with room in front for those that others add. */
-#define PIECE_SIZE		roundup_pow_of_two(SKB_DATA_ALIGN(192) + \
-						   SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
-
-/* One page for a frame of 1500 bytes, four for a jumbo frame. */
+/* Four pages for a jumbo frame; of one page are pieces. */
 static const unsigned int orders[POOL_SIZES] = { 0, 2 };
+
+/*
+ * Enough for headers alone, with room in front for those that others add, and for a frame
+ * of 1500 bytes.
+ */
+static const unsigned int piece_sizes[] = {
+	roundup_pow_of_two(SKB_DATA_ALIGN(192) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info))),
+	SZ_2K,
+};
 
 /*
  * The pool has one reference to each of its pages, and the skb built on it has
@@ -42,11 +48,15 @@ struct tx_page_pool {
 	unsigned int next;	/* the page whose turn it is */
 };
 
+struct tx_pieces {
+	struct page *page;	/* a reference for each piece that is left */
+	unsigned int left;
+};
+
 struct tx_page_pools {
 	local_lock_t lock;
 	struct tx_page_pool of_size[POOL_SIZES];
-	struct page *piece_page;	/* a reference for each piece that is left */
-	unsigned int pieces;
+	struct tx_pieces pieces[ARRAY_SIZE(piece_sizes)];
 };
 
 static DEFINE_PER_CPU(struct tx_page_pools, tx_page_pools) = {
@@ -115,16 +125,25 @@ static __always_inline struct page *tx_page_pool_get(struct tx_page_pool *pool,
 }
 
 /* The same for a piece of a page. */
-static void *tx_page_pools_get_piece(struct tx_page_pools *pools, gfp_t gfp)
+static __always_inline void *tx_pieces_get(struct tx_pieces *pieces, unsigned int size,
+					   struct tx_page_pool *pool, gfp_t gfp)
 {
-	if (!pools->pieces) {
-		pools->piece_page = tx_page_pool_get(&pools->of_size[0], 0, gfp);
-		if (!pools->piece_page)
+	if (!pieces->left) {
+		pieces->page = tx_page_pool_get(pool, 0, gfp);
+		if (!pieces->page)
 			return NULL;
-		pools->pieces = PAGE_SIZE / PIECE_SIZE;
-		page_ref_add(pools->piece_page, pools->pieces - 1);
+		pieces->left = PAGE_SIZE / size;
+		page_ref_add(pieces->page, pieces->left - 1);
 	}
-	return page_address(pools->piece_page) + --pools->pieces * PIECE_SIZE;
+	return page_address(pieces->page) + --pieces->left * size;
+}
+
+static void tx_pieces_free(struct tx_pieces *pieces)
+{
+	while (pieces->left) {
+		pieces->left--;
+		put_page(pieces->page);
+	}
 }
 
 /* Returns *size bytes, which are at least as many as before, or NULL. */
@@ -133,9 +152,11 @@ static void *tx_page_pools_get(struct tx_page_pools *pools, unsigned int *size, 
 	struct page *page;
 	unsigned int i;
 
-	if (*size <= PIECE_SIZE) {
-		*size = PIECE_SIZE;
-		return tx_page_pools_get_piece(pools, gfp);
+	for (i = 0; i < ARRAY_SIZE(piece_sizes); i++) {
+		if (*size > piece_sizes[i])
+			continue;
+		*size = piece_sizes[i];
+		return tx_pieces_get(&pools->pieces[i], piece_sizes[i], &pools->of_size[0], gfp);
 	}
 	for (i = 0; *size > PAGE_SIZE << orders[i]; i++)
 		;
@@ -171,10 +192,8 @@ void omx_page_pools_exit(void)
 	for_each_possible_cpu(cpu) {
 		struct tx_page_pools *pools = per_cpu_ptr(&tx_page_pools, cpu);
 
-		while (pools->pieces) {
-			pools->pieces--;
-			put_page(pools->piece_page);
-		}
+		for (i = 0; i < ARRAY_SIZE(piece_sizes); i++)
+			tx_pieces_free(&pools->pieces[i]);
 		for (i = 0; i < POOL_SIZES; i++) {
 			struct tx_page_pool *pool = &pools->of_size[i];
 

@@ -168,7 +168,28 @@ static int page_pool_is_exclusive(unsigned int length)
 
 static int test_page_pool(void)
 {
-	return page_pool_is_exclusive(9000) ?: page_pool_is_exclusive(100);
+	return page_pool_is_exclusive(9000) ?: page_pool_is_exclusive(1500) ?:
+	       page_pool_is_exclusive(100);
+}
+
+/* Two frames of 1500 bytes fit on a page: of three in a row, two are on the same one. */
+static int test_shared_pages(void)
+{
+	struct page *page[3];
+	struct sk_buff *skb[3];
+	int i, missing = 0;
+
+	local_bh_disable();
+	for (i = 0; i < 3; i++) {
+		skb[i] = omx_page_pool_skb(1500, GFP_ATOMIC);
+		missing += !skb[i];
+		page[i] = skb[i] ? virt_to_page(skb[i]->head) : NULL;
+	}
+	local_bh_enable();
+	for (i = 0; i < 3; i++)
+		kfree_skb(skb[i]);
+	CHECK(!missing && (page[0] == page[1] || page[1] == page[2]));
+	return 0;
 }
 
 /* The pool has a reference on its pages. */
@@ -397,7 +418,8 @@ static void lock_order_teach(void)
 int omx_selftest(void)
 {
 	static int (*const tests[])(void) = {
-		test_packets, test_spare, test_packet_pool, test_page_pool, test_kept_pages,
+		test_packets, test_spare, test_packet_pool, test_page_pool, test_shared_pages,
+		test_kept_pages,
 		test_table, test_sequence, test_pull_window, test_noise,
 	};
 	unsigned int i;
