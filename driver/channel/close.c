@@ -126,6 +126,8 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	charged = ch->pending_bytes;
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;
+	ch->own_packets = 0;
+	ch->own_bytes = 0;
 	for (i = 0; i < OMX_WINDOW; i++) {
 		if (ch->unacked[i]) {
 			charged += ch->unacked[i]->truesize;

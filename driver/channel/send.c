@@ -36,10 +36,16 @@
 
 /* ---- how much may be queued ---- */
 
+/* Responses may always be pending while the peer accesses memory: they keep nobody waiting. */
+static bool packet_is_own(const struct sk_buff *skb)
+{
+	return omx_packet_head(skb)->type != OMX_WIRE_ACCESS_RESPONSE;
+}
+
 static bool channel_is_full(const struct omx_channel *ch, u32 length)
 {
-	return READ_ONCE(ch->pending_bytes) + length > PENDING_MAX ||
-	       skb_queue_len_lockless(&ch->pending) >= PENDING_PACKETS;
+	return READ_ONCE(ch->own_bytes) + length > PENDING_MAX ||
+	       READ_ONCE(ch->own_packets) >= PENDING_PACKETS;
 }
 
 bool omx_channel_has_space(struct omx_channel *ch, u32 length)
@@ -50,7 +56,7 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 	if (!channel_is_full(ch, length))
 		return true;
 	spin_lock_bh(&ch->lock);
-	if (!ch->dead && ch->pending_bytes && channel_is_full(ch, length)) {
+	if (!ch->dead && ch->own_packets && channel_is_full(ch, length)) {
 		ch->want_space = true;
 		space = false;
 	}
@@ -87,7 +93,7 @@ bool omx_channel_may_respond(const struct omx_channel *ch)
 void omx_channel_send_resume(struct omx_channel *ch)
 {
 	lockdep_assert_held(&ch->lock);
-	if (!ch->want_space || !skb_queue_empty(&ch->pending))
+	if (!ch->want_space || ch->own_packets)
 		return;
 	/* An idle channel gets no ack that would resume it: it may always send. */
 	if (!omx_channel_is_idle(ch) &&
@@ -192,6 +198,10 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	do {
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
+		if (likely(packet_is_own(skb))) {
+			WRITE_ONCE(ch->own_packets, ch->own_packets - 1);
+			WRITE_ONCE(ch->own_bytes, ch->own_bytes - skb->truesize);
+		}
 		packet_set_sequence(ch, skb, window);
 		if (unlikely(request_ack && (frames == 1 || skb_queue_empty(&ch->pending))))
 			packet_request_ack(skb);
@@ -315,8 +325,13 @@ u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&ch->lock);
-	skb_queue_walk(packets, skb)
+	skb_queue_walk(packets, skb) {
 		bytes += skb->truesize;
+		if (likely(packet_is_own(skb))) {
+			WRITE_ONCE(ch->own_packets, ch->own_packets + 1);
+			WRITE_ONCE(ch->own_bytes, ch->own_bytes + skb->truesize);
+		}
+	}
 	ch->pending_bytes += bytes;
 	omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
 	skb_queue_splice_tail_init(packets, &ch->pending);
