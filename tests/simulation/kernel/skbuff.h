@@ -249,11 +249,6 @@ static inline u32 skb_queue_len(const struct sk_buff_head *list)
 	return list->qlen;
 }
 
-static inline u32 skb_queue_len_lockless(const struct sk_buff_head *list)
-{
-	return list->qlen;
-}
-
 static inline struct sk_buff *skb_peek(const struct sk_buff_head *list)
 {
 	return skb_queue_empty(list) ? NULL : list->next;
