@@ -108,7 +108,7 @@ static long become_endpoint(struct omx_file *of, void __user *arg)
  * Who pages in keeps the program's memory, which keeps this file mapped: a worker, or
  * the kernel for the IOMMU.  release() is too late to end the worker's wait once the
  * program is killed, and, if the kernel waits for a page that never comes, to tell peers
- * and to give back what it has of the board.
+ * and to give others the endpoint's share of the board.
  * The program closes its descriptors as it exits, after it has given up its
  * memory, and in exec after it has got a new one.  The caller may be another
  * program that has the file, too.
