@@ -2,7 +2,7 @@
 /*
  * Delays show how a transfer would perform if it resumed after a timeout or at
  * the next request instead of at page-in, as in figure 15 of [Psistakis22].
- * The page-in work of a large send calls this in process context.  By default
+ * Who resumes a large send calls this in process context.  By default
  * it does nothing.
  */
 #include <linux/delay.h>

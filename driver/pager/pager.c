@@ -32,6 +32,7 @@ void omx_pager_work_init(struct omx_pager_work *work,
 			 void (*run)(struct omx_pager_work *work))
 {
 	work->run = run;
+	INIT_LIST_HEAD(&work->node);
 	omx_pager_worker_init(work);
 }
 
@@ -60,6 +61,17 @@ void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 	spin_unlock_bh(&pager->lock);
 }
 
+bool omx_pager_cancel(struct omx_pager *pager, struct omx_pager_work *work)
+{
+	bool pending;
+
+	spin_lock_bh(&pager->lock);
+	pending = !list_empty(&work->node);
+	list_del_init(&work->node);
+	spin_unlock_bh(&pager->lock);
+	return pending;
+}
+
 /* Gives work to workers that has been pending for so long. */
 static void pager_give_to_workers(struct omx_pager *pager, unsigned long age)
 {
@@ -69,7 +81,7 @@ static void pager_give_to_workers(struct omx_pager *pager, unsigned long age)
 	list_for_each_entry_safe(work, next, &pager->pending, node) {
 		if (time_before(jiffies, work->queued + age))
 			break;
-		list_del(&work->node);
+		list_del_init(&work->node);
 		omx_pager_worker_queue(work);
 		pager->stalled = true;
 	}

@@ -43,12 +43,12 @@ struct pid;
 /*
  * Work in process context for one transfer or prefetch: it pages in, copies within
  * this host, or waits for DMA.  Its owner must not queue it again before run() was
- * called.  run() may free it.
+ * called or it was cancelled.  run() may free it.
  */
 struct omx_pager_work {
 	void (*run)(struct omx_pager_work *work);	/* process context, may sleep */
 	struct omx_pager *pager;
-	struct list_head node;		/* pager->pending */
+	struct list_head node;		/* pager->pending; empty: taken out of it */
 	unsigned long queued;		/* jiffies */
 	struct work_struct by_worker;
 };
@@ -100,6 +100,8 @@ void omx_pager_work_init(struct omx_pager_work *work,
 			 void (*run)(struct omx_pager_work *work));
 /* The work may have run when this returns. */
 void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work);
+/* Work that was queued, whose owner keeps it from being freed.  True: it will not run. */
+bool omx_pager_cancel(struct omx_pager *pager, struct omx_pager_work *work);
 
 static inline bool omx_pager_is_closed(const struct omx_pager *pager)
 {

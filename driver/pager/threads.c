@@ -66,7 +66,7 @@ static long pager_dequeue(struct omx_pager *pager, const void *attendant, bool g
 		error = -EAGAIN;
 	} else if (pager_may_dequeue(pager, grow)) {
 		*taken = list_first_entry(&pager->pending, struct omx_pager_work, node);
-		list_del(&(*taken)->node);
+		list_del_init(&(*taken)->node);
 		pager->idle--;
 	} else {
 		pager->wanted = pager->threads + 1;

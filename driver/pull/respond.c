@@ -2,7 +2,7 @@
 /*
  * Responds to pull requests: the sender of a large message sends the frames that
  * the puller requests, out of its region.  Called in softirq when a request
- * arrives, and by page-in for a request that had to wait (respond_page_in.c).
+ * arrives, and for one that had to wait for pages (respond_page_in.c).
  */
 #include "channel/channel.h"
 #include "channel/receive.h"
@@ -246,6 +246,8 @@ u32 omx_respond(struct omx_rndv *rndv, struct sk_buff *skb, s32 credit)
 	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	u32 bytes = be32_to_cpu(body->length);
 
+	/* Before any page is looked for; see omx_rndv_defer().  Pairs with omx_rndv_resume(). */
+	omx_request_state(skb)->early = !smp_load_acquire(&rndv->prepared);
 	if (likely(rndv->region->mode != OMX_DEVICE))
 		return respond_by_processor(rndv, skb, credit);
 	/* An engine fills all frames of a request, or none. */

@@ -41,6 +41,7 @@ struct omx_request {
 struct omx_request_state {
 	u32 wanted;			/* bit i: frame i has not been sent */
 	u8 tries;			/* of an engine, whose pages had gone */
+	bool early;			/* served before the message was prepared */
 	ktime_t received;
 };
 
@@ -90,7 +91,12 @@ static inline bool omx_respond_by_engine(struct omx_rndv *rndv, struct sk_buff *
 #endif
 
 /* ---- respond_page_in.c ---- */
-/* Keeps a request until its pages are there.  Consumes skb. */
+/* Keeps a request until its pages are there.  Consumes skb.  RCU read lock held. */
 void omx_rndv_defer(struct omx_rndv *rndv, struct sk_buff *skb);
+/*
+ * Resident pages have been translated: serves the requests that came before.  Process
+ * context.
+ */
+void omx_rndv_resume(struct omx_rndv *rndv);
 
 #endif

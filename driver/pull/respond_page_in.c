@@ -3,6 +3,10 @@
  * Requests that wait for pages of the sender.  They are kept with their message;
  * its page-in work, in a thread of the pager (pager.h), brings the pages and
  * responds.  The puller is told meanwhile, so that it does not request again.
+ *
+ * The first requests may arrive before the ioctl that announced the message has
+ * translated the pages that are resident.  These need no thread of the pager, of which
+ * none may be free: the ioctl serves such requests itself.
  */
 #include "channel/channel.h"
 #include "endpoint/endpoint.h"
@@ -80,13 +84,11 @@ void omx_rndv_drop_deferred(struct omx_rndv *rndv)
 	__skb_queue_purge(&deferred);
 }
 
-void omx_rndv_defer(struct omx_rndv *rndv, struct sk_buff *skb)
+static void rndv_keep_request(struct omx_rndv *rndv, struct sk_buff *skb)
 {
 	struct omx_board *board = rndv->ch->ep->board;
 
-	if (!omx_respond_hold(rndv->ch, omx_packet_body(skb), 0))
-		omx_count(board, FAULT_TIMEOUT);
-	spin_lock(&rndv->lock);
+	lockdep_assert_held(&rndv->lock);
 	if (deferred_merge(rndv, skb)) {
 		consume_skb(skb);
 	} else if (!rndv_may_defer(rndv)) {
@@ -101,7 +103,31 @@ void omx_rndv_defer(struct omx_rndv *rndv, struct sk_buff *skb)
 			omx_pager_queue(rndv->region->space->pager, &rndv->paging.work);
 		}
 	}
+}
+
+/*
+ * Have resident pages been translated since its pages were looked for?  Then
+ * omx_rndv_resume() does not find it any more.  This happens once.
+ */
+static bool request_is_late(const struct omx_rndv *rndv, struct sk_buff *skb)
+{
+	lockdep_assert_held(&rndv->lock);
+	return omx_request_state(skb)->early && rndv->prepared && !rndv->ended;
+}
+
+void omx_rndv_defer(struct omx_rndv *rndv, struct sk_buff *skb)
+{
+	bool late;
+
+	if (!omx_respond_hold(rndv->ch, omx_packet_body(skb), 0))
+		omx_count(rndv->ch->ep->board, FAULT_TIMEOUT);
+	spin_lock(&rndv->lock);
+	late = request_is_late(rndv, skb);
+	if (!late)
+		rndv_keep_request(rndv, skb);
 	spin_unlock(&rndv->lock);
+	if (late)
+		omx_respond(rndv, skb, 0);
 }
 
 /* ---- page-in ---- */
@@ -164,18 +190,12 @@ static void rndv_resume_request(struct omx_rndv *rndv, struct sk_buff *skb, int 
 	consume_skb(skb);
 }
 
-/* Pages have come, or never will: resumes the transfer. */
-static void rndv_end_step(struct omx_rndv *rndv, int error)
+static void rndv_resume_requests(struct omx_rndv *rndv, struct sk_buff_head *deferred,
+				 int error)
 {
-	struct sk_buff_head deferred;
 	struct sk_buff *skb;
 
-	spin_lock_bh(&rndv->lock);
-	rndv_splice_deferred(rndv, &deferred);
-	spin_unlock_bh(&rndv->lock);
-	if (error)
-		rndv->paging.goal = 0;		/* nothing is read ahead of a hole */
-	while ((skb = __skb_dequeue(&deferred))) {
+	while ((skb = __skb_dequeue(deferred))) {
 		/* May sleep, in a measurement. */
 		bool respond = error || omx_measure_may_resume(omx_request_state(skb)->received);
 
@@ -185,6 +205,45 @@ static void rndv_end_step(struct omx_rndv *rndv, int error)
 		local_bh_enable();
 		rcu_read_unlock();
 	}
+}
+
+/* Pages have come, or never will: resumes the transfer. */
+static void rndv_end_step(struct omx_rndv *rndv, int error)
+{
+	struct sk_buff_head deferred;
+
+	spin_lock_bh(&rndv->lock);
+	rndv_splice_deferred(rndv, &deferred);
+	spin_unlock_bh(&rndv->lock);
+	if (error)
+		rndv->paging.goal = 0;		/* nothing is read ahead of a hole */
+	rndv_resume_requests(rndv, &deferred, error);
+}
+
+/* True: the page-in work was queued and will not run; its reference is the caller's. */
+static bool rndv_cancel_page_in(struct omx_rndv *rndv)
+{
+	lockdep_assert_held(&rndv->lock);
+	if (!rndv->paging.running ||
+	    !omx_pager_cancel(rndv->region->space->pager, &rndv->paging.work))
+		return false;
+	rndv->paging.running = false;
+	return true;
+}
+
+void omx_rndv_resume(struct omx_rndv *rndv)
+{
+	struct sk_buff_head deferred;
+	bool cancelled;
+
+	spin_lock_bh(&rndv->lock);
+	smp_store_release(&rndv->prepared, true);	/* pairs with omx_respond() */
+	cancelled = rndv_cancel_page_in(rndv);
+	rndv_splice_deferred(rndv, &deferred);
+	spin_unlock_bh(&rndv->lock);
+	if (cancelled)
+		omx_rndv_put(rndv);	/* not the last one */
+	rndv_resume_requests(rndv, &deferred, 0);
 }
 
 void omx_rndv_page_in(struct omx_pager_work *work)

@@ -26,6 +26,7 @@
 #include "onesided/when.h"
 #include "onesided/window.h"
 #include "pull/pull.h"
+#include "pull/respond.h"
 #include "pull/rndv.h"
 
 void omx_rndv_put(struct omx_rndv *rndv)
@@ -181,8 +182,10 @@ void omx_rndv_unmake(struct omx_rndv *rndv)
 
 void omx_rndv_prepare_more(struct omx_rndv *rndv)
 {
-	if (rndv->region)
-		omx_region_prepare_more(rndv->region, rndv->length, OMX_REGION_READ);
+	if (!rndv->region)
+		return;
+	omx_region_prepare_more(rndv->region, rndv->length, OMX_REGION_READ);
+	omx_rndv_resume(rndv);
 }
 
 static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order)

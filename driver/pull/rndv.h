@@ -64,6 +64,7 @@ struct omx_rndv {
 
 	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */
 	bool ended;		/* no more page-in; the endpoint may go a grace period later */
+	bool prepared;		/* resident pages have been translated; never if a window's */
 	struct omx_rndv_paging paging;
 	struct list_head readings;	/* frames that an engine fills, see respond_copies.c */
 };

@@ -11,7 +11,8 @@
  *			gone: pages of it are unmapped for good while it travels; if they
  *			had not been sent by then, the message fails on both sides
  *			starved: each of the threads that bring pages waits for one that
- *			nobody supplies; messages of other memory arrive all the same
+ *			nobody supplies; messages of other memory arrive all the same,
+ *			even if they are requested before its pages are translated
  *	--count N	messages
  *	--length N	of each
  */
@@ -31,6 +32,7 @@
 #define BLOCK	16			/* pages that are unmapped at once, at most */
 #define WAITING	(OMX_PAGERS_MAX + 4)	/* messages that wait for pages */
 #define SHORT	(64 * PAGE)		/* of each: translated as the message is posted */
+#define LARGE	(16384 * PAGE)		/* its protection takes long to change */
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
@@ -176,21 +178,53 @@ static void await_faults(int faults, unsigned int count)
 	CHECK(poll(&last, 1, PATIENCE) == 1, "not all threads wait");
 }
 
+/* Changing its protection takes long. */
+static uint8_t *make_large(void)
+{
+	uint8_t *large = map_anonymous(NULL, LARGE);
+
+	CHECK(!madvise(large, LARGE, MADV_NOHUGEPAGE));
+	memset(large, 1, LARGE);
+	return large;
+}
+
+/* The lock of the address space is held most of the time: translation waits for it. */
+static void *hold_up_translation(void *large)
+{
+	while (!atomic_load(&over)) {
+		CHECK(!mprotect(large, LARGE, PROT_READ));
+		CHECK(!mprotect(large, LARGE, PROT_READ | PROT_WRITE));
+	}
+	return NULL;
+}
+
+/* Of memory that has not been translated yet. */
+static void send_present(uint64_t number)
+{
+	uint8_t *present = map_anonymous(NULL, SHORT);
+
+	fill(present, SHORT, own_key(number), 0);
+	pass(ep, peer, false, present, SHORT, number);
+	CHECK(!munmap(present, SHORT));
+}
+
 static void send_starved(void)
 {
-	uint8_t *absent = map_anonymous(NULL, WAITING * SHORT), *present = allocate(SHORT);
+	uint8_t *absent = map_anonymous(NULL, WAITING * SHORT), *large = make_large();
 	int faults = open_userfault(0);
 	omx_request_t request[WAITING];
+	pthread_t thread;
 	uint64_t i;
 
 	watch(faults, absent, WAITING * SHORT);
 	for (i = 0; i < WAITING; i++)
 		MUST(omx_isend(ep, absent + i * SHORT, SHORT, peer, i, NULL, &request[i]));
 	await_faults(faults, OMX_PAGERS_MAX);
-	for (i = WAITING; i < WAITING + options.count; i++) {
-		fill(present, SHORT, own_key(i), 0);
-		pass(ep, peer, false, present, SHORT, i);
-	}
+	CHECK(!pthread_create(&thread, NULL, hold_up_translation, large));
+	for (i = WAITING; i < WAITING + options.count; i++)
+		send_present(i);
+	atomic_store(&over, true);
+	CHECK(!pthread_join(thread, NULL));
 	supply_zeros(faults, absent, WAITING * SHORT);
 	for (i = 0; i < WAITING; i++)
 		finish_with(ep, &request[i], OMX_SUCCESS);
