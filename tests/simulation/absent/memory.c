@@ -216,3 +216,12 @@ void omx_pager_queue(struct omx_pager *pager, struct omx_pager_work *work)
 	SIM_REQUIRE(!sim_event_is_queued(&work->by_worker.event));
 	sim_event_at(&work->by_worker.event, sim_now + takes);
 }
+
+/* Some of it has been taken out of the queue already, and runs later. */
+bool omx_pager_cancel(struct omx_pager *pager, struct omx_pager_work *work)
+{
+	if (!sim_event_is_queued(&work->by_worker.event) || sim_chance(50))
+		return false;
+	sim_event_cancel(&work->by_worker.event);
+	return true;
+}
