@@ -321,10 +321,11 @@ static bool has_entry(omx_log_t log)
 
 static void begin_behind_gets(struct flood *flood, omx_log_t log)
 {
-	double end = now() + PATIENCE_S / 2;
+	double end;
 
 	flood->gets = UINT32_MAX;
 	flood_until_full(flood);
+	end = now() + PATIENCE_S / 2;
 	while (!has_entry(log)) {
 		CHECK(now() < end);
 		flood_acknowledge(flood, 8);
