@@ -140,12 +140,15 @@ kernels_needed() {
 # ---- workers ----
 
 run_workers() {
-	local i
+	local i watcher
+	note_standstills </dev/null &
+	watcher=$!
 	for ((i = 1; i <= $(worker_count); i++)); do
 		work "$i" </dev/null &
 		pids+=($!)
 	done
 	wait "${pids[@]}" || true
+	kill "$watcher"
 	pids=()
 }
 

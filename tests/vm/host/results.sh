@@ -47,10 +47,12 @@ since() {
 	awk -v a="$1" -v b="$now" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# Prints what took long, what was left out, and the counts; true if all passed.
+# Prints what took long, what was left out or failed, and the counts; true if all passed.
 summarize() {
 	print_slowest
 	print_left_out
+	print_standstills
+	print_failed
 	awk -F '\t' '
 		$1 == 0 { passed++; next }
 		$1 == 77 { skipped++; next }
@@ -64,6 +66,31 @@ summarize() {
 print_slowest() {
 	echo "The slowest tests:"
 	awk -F '\t' '$2 != "" { printf "%8.1f s  %s\n", $2, $3 }' "$logs/results" | sort -rn | sed -n 1,10p
+}
+
+print_failed() {
+	awk -F '\t' '
+		$1 == 0 || $1 == 77 { next }
+		!n++ { print "Failed:" }
+		{ print "    " $3 }' "$logs/results"
+}
+
+# Watches the clock: a host that stands still makes tests fail that have done nothing wrong.
+note_standstills() {
+	local before now
+	while kill -0 $$ 2>/dev/null; do
+		before=$EPOCHSECONDS
+		sleep 1
+		now=$EPOCHSECONDS
+		[ $((now - before)) -lt 10 ] ||
+			printf '    %d s until %(%T)T\n' $((now - before)) "$now" >>"$logs/standstills"
+	done
+}
+
+print_standstills() {
+	[ -s "$logs/standstills" ] || return 0
+	echo "This host stood still:"
+	cat "$logs/standstills"
 }
 
 print_left_out() {
