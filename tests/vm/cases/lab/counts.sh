@@ -26,5 +26,5 @@ for line in 'PASS counted/a-pass ' 'FAIL counted/b-fail ' 'SKIP counted/c-skip '
 	'chatter 89' 'PASS counted/h-leftover ' 'PASS counted/i-pass ' "${lines[@]}"; do
 	grep -qF "$line" "$LAB_OUT.out" || { echo "no: $line" && exit 1; }
 done
-grep -A1 '^Failed:$' "$LAB_OUT.out" | grep -qx '    counted/b-fail' || exit 1
+grep -A1 '^Failed:$' "$LAB_OUT.out" | grep -q '^    counted/b-fail' || exit 1
 [ "$(tail -n 1 "$LAB_OUT.out")" = "$summary" ]
