@@ -13,6 +13,7 @@
 #include "channel/receive.h"
 #include "channel/send.h"
 #include "channel/turn.h"
+#include "eager/burst.h"
 #include "eager/eager_receive.h"
 #include "endpoint/endpoint.h"
 #include "net/board.h"
@@ -135,6 +136,45 @@ static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
 		return;
 	}
 	ch->ack_now = true;
+	__skb_queue_tail(freed, skb);
+}
+
+/* In order, and there is room for its message. */
+static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
+				  u32 packets)
+{
+	if (omx_rx_judge(&ch->rx, flow, seq) != OMX_RX_NEXT || ch->rx.ahead ||
+	    ch->ahead[seq % OMX_WINDOW] || packets > OMX_WINDOW ||
+	    omx_eager_is_wasteful(skb) || !omx_receive_eager(ch, skb))
+		return false;
+	ch->ack_count += packets;
+	if (ch->ack_count >= ch->ack_every) {
+		omx_channel_count_sender(ch);
+		ch->ack_due = true;
+	}
+	while (packets--)
+		omx_rx_advance(&ch->rx);
+	return true;
+}
+
+/* Consumes skb, which may be a burst. */
+static void channel_receive_packets(struct omx_channel *ch, struct sk_buff *skb, u16 flow,
+				    u32 seq, u32 packets, struct sk_buff_head *freed)
+{
+	u32 i;
+
+	if (likely(packets == 1)) {
+		channel_receive_packet(ch, skb, flow, seq, freed);
+		return;
+	}
+	if (channel_receive_whole(ch, skb, flow, seq, packets))
+		return;
+	for (i = 0; i < min_t(u32, packets, OMX_WINDOW); i++) {
+		struct sk_buff *packet = omx_burst_copy_packet(skb, i);
+
+		if (packet)	/* otherwise it is as if the network had lost it */
+			channel_receive_packet(ch, packet, flow, seq + i, freed);
+	}
 	__skb_queue_tail(freed, skb);
 }
 
@@ -308,12 +348,24 @@ static bool channel_ack_may_wait(const struct omx_channel *ch)
 	       ch->ep->board->mac < ch->mac;
 }
 
+/*
+ * The last packet of a burst says whether more wait.  The others, which are sent again one by
+ * one, say that some do.
+ */
+static void channel_note_more(struct omx_channel *ch, bool more, u32 seq, u32 packets)
+{
+	if (unlikely(packets > 1))
+		omx_channel_change_more(ch, more, seq + packets - 1);
+	omx_channel_note_more(ch, more, seq + packets - 1);
+}
+
 void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			       struct sk_buff *skb)
 {
 	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
 	struct omx_channel *ch = channel_for_packet(ep, skb);
 	u16 flow = be16_to_cpu(sequence->flow);
+	u32 packets = omx_burst_packets(skb);
 	struct sk_buff_head out, freed;
 	bool is_newer, was_owed;
 	struct sk_buff *access;
@@ -354,9 +406,9 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (sequence->flags & OMX_SEQUENCE_ACK)
 		ch->ack_due = true;
 	if (likely(flow == ch->rx.flow))
-		omx_channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
-				      be32_to_cpu(sequence->seq));
-	channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+		channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
+				  be32_to_cpu(sequence->seq), packets);
+	channel_receive_packets(ch, skb, flow, be32_to_cpu(sequence->seq), packets, &freed);
 	omx_channel_watch_owed(ch, was_owed);
 	/* Only now, so that what it sends carries the ack of this packet. */
 	if (now)

@@ -13,6 +13,7 @@
 #include "channel/private.h"
 #include "channel/send.h"
 #include "channel/timer.h"
+#include "eager/burst.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/wakeup.h"
@@ -153,16 +154,35 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	ch->ack_due = false;
 }
 
+static void packet_hand_on(struct omx_channel *ch, struct sk_buff *skb,
+			   struct sk_buff_head *out)
+{
+	if (ch->queue)
+		omx_small_queue_charge(ch->queue, skb);
+	__skb_queue_tail(out, skb);
+}
+
 static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
 			      struct sk_buff_head *out)
 {
 	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 
-	if (!clone)
-		return;		/* as if the network had lost it */
-	if (ch->queue)
-		omx_small_queue_charge(ch->queue, clone);
-	__skb_queue_tail(out, clone);
+	if (clone)		/* otherwise it is as if the network had lost it */
+		packet_hand_on(ch, clone, out);
+}
+
+/* In a burst with others, if it can be. */
+static void packet_send(struct omx_channel *ch, struct sk_buff *skb, struct sk_buff_head *out)
+{
+	struct sk_buff *last = skb_peek_tail(out), *burst;
+
+	if (last && omx_burst_add(last, skb))
+		return;
+	burst = omx_burst_begin(ch, skb);
+	if (burst)
+		packet_hand_on(ch, burst, out);
+	else
+		packet_send_clone(ch, skb, out);
 }
 
 /* Does the queue of the device admit a packet?  If not, the channel waits for its turn. */
@@ -207,7 +227,7 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 			packet_request_ack(skb);
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		omx_tx_sent(&ch->tx, now);
-		packet_send_clone(ch, skb, out);
+		packet_send(ch, skb, out);
 		if (unlikely(ch->queueing.credit))
 			ch->queueing.credit -= skb->len;
 	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending) &&

@@ -12,6 +12,7 @@
 
 #include "channel/channel.h"
 #include "channel/receive_window.h"
+#include "eager/burst.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -20,11 +21,9 @@
 #include "net/board.h"
 #include "net/frame.h"
 
-#define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
-
 /* Frames that use more memory than so many times their payload are copied. */
 #define WASTE_MAX	4
-#define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - EAGER_HEADER)
+#define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - OMX_EAGER_HEADER)
 
 /* A medium message that waits to be fetched. */
 struct omx_message {
@@ -43,7 +42,7 @@ static void frames_free(struct sk_buff *skb)
 		struct sk_buff *next = skb->next;
 
 		skb_mark_not_on_list(skb);
-		napi_consume_skb(skb, 1);
+		omx_gro_free(skb);
 		skb = next;
 	}
 	local_bh_enable();
@@ -83,7 +82,7 @@ void omx_partial_drop(struct omx_partial *partial)
 
 static u32 payload_of(const struct sk_buff *skb)
 {
-	return skb->len - EAGER_HEADER;
+	return skb->len - OMX_EAGER_HEADER;
 }
 
 static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
@@ -107,11 +106,11 @@ static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
 	struct omx_event event = recv_event(ch, be64_to_cpu(eager->match_info),
 					    length, 0);
 
-	if (!omx_ring_push(&ch->ep->ring, &event, skb, EAGER_HEADER, length))
+	if (!omx_ring_push(&ch->ep->ring, &event, skb, OMX_EAGER_HEADER, length))
 		return false;
 	omx_traffic_add(&ch->received, 1, length);
 	omx_endpoint_notify(ch->ep);
-	napi_consume_skb(skb, 1);
+	omx_gro_free(skb);
 	return true;
 }
 
@@ -204,22 +203,26 @@ static bool partial_merge(struct omx_partial *partial, struct sk_buff *skb)
 	u32 payload = payload_of(skb);
 
 	if (!last || skb_cloned(last) || skb_tailroom(last) < payload) {
-		last = alloc_skb(EAGER_HEADER + MERGED_ROOM, GFP_ATOMIC | __GFP_NOWARN);
+		last = alloc_skb(OMX_EAGER_HEADER + MERGED_ROOM, GFP_ATOMIC | __GFP_NOWARN);
 		if (!last)
 			return false;
-		skb_put_zero(last, EAGER_HEADER);
+		skb_put_zero(last, OMX_EAGER_HEADER);
 		partial_append(partial, last);
 	}
-	skb_copy_bits(skb, EAGER_HEADER, skb_put(last, payload), payload);
+	skb_copy_bits(skb, OMX_EAGER_HEADER, skb_put(last, payload), payload);
 	partial->received += payload;
 	consume_skb(skb);
 	return true;
 }
 
-static bool fragment_is_wasteful(const struct sk_buff *skb)
+bool omx_eager_is_wasteful(const struct sk_buff *skb)
 {
-	return payload_of(skb) <= MERGED_ROOM &&
-	       skb->truesize > WASTE_MAX * payload_of(skb);
+	return skb->truesize > WASTE_MAX * payload_of(skb);
+}
+
+static bool fragment_is_to_be_copied(const struct sk_buff *skb)
+{
+	return payload_of(skb) <= MERGED_ROOM && omx_eager_is_wasteful(skb);
 }
 
 /* Removes the newest frame again: it stays in the channel for now. */
@@ -255,7 +258,7 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	if (partial->received + payload_of(skb) < partial->length)
 		partial_charge(partial);
 	/* Not the last one, which may have to be removed again. */
-	if (partial->received + payload_of(skb) < partial->length && fragment_is_wasteful(skb))
+	if (partial->received + payload_of(skb) < partial->length && fragment_is_to_be_copied(skb))
 		return partial_merge(partial, skb);
 	partial_append(partial, skb);
 	if (partial->received < partial->length)
@@ -291,7 +294,7 @@ static int message_copy_out(struct omx_message *message, struct omx_buffer_iter 
 	int error;
 
 	for (skb = message->frames; skb && omx_buffer_left(to); skb = skb->next) {
-		error = omx_buffer_write_skb(to, skb, EAGER_HEADER,
+		error = omx_buffer_write_skb(to, skb, OMX_EAGER_HEADER,
 				min_t(u64, payload_of(skb), omx_buffer_left(to)));
 		if (error)
 			return error;

@@ -9,13 +9,12 @@
 
 #include "channel/channel.h"
 #include "channel/send.h"
+#include "eager/burst.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
 #include "net/board.h"
 #include "net/frame.h"
-
-#define EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
 
 struct message {
 	struct omx_channel *ch;
@@ -53,7 +52,7 @@ static int message_make_packets(struct message *message, struct sk_buff_head *pa
 		if (!skb)
 			return -ENOMEM;
 		__skb_queue_tail(packets, skb);
-		error = omx_buffer_read_skb(&message->data, skb, ETH_HLEN + EAGER_HEADER,
+		error = omx_buffer_read_skb(&message->data, skb, ETH_HLEN + OMX_EAGER_HEADER,
 					    length);
 		if (error)
 			return error;
@@ -78,7 +77,7 @@ static int message_send(struct message *message)
 /* Multiples of 16 keep the peer's copies aligned. */
 static u32 frame_payload(struct omx_channel *ch)
 {
-	return round_down(omx_channel_mtu(ch) - EAGER_HEADER, 16);
+	return round_down(omx_channel_mtu(ch) - OMX_EAGER_HEADER, 16);
 }
 
 long omx_send_eager(struct omx_endpoint *ep, void __user *arg)

@@ -168,6 +168,17 @@ struct sk_buff *omx_packet_make_response(const struct omx_packet_response *heade
 	return skb;
 }
 
+struct sk_buff *omx_packet_copy_header(const struct sk_buff *packet, unsigned int length)
+{
+	struct sk_buff *skb = omx_page_pool_skb(HEADROOM + length, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, HEADROOM);
+	memcpy(frame_begin(skb, length, packet->protocol), packet->data, length);
+	return skb;
+}
+
 struct sk_buff *omx_packet_alloc(struct omx_board *board, u64 dst_mac,
 				 enum omx_wire_type type, unsigned int payload,
 				 gfp_t gfp)

@@ -72,6 +72,12 @@ struct sk_buff *omx_packet_make_response(const struct omx_packet_response *heade
 					 u64 offset, unsigned int payload);
 
 /*
+ * A packet that begins with the first bytes of another one, which is linear; the caller
+ * attaches page fragments.  BH off.  NULL: out of memory.
+ */
+struct sk_buff *omx_packet_copy_header(const struct sk_buff *packet, unsigned int length);
+
+/*
  * Makes a frame for a peer to which there is no channel: endpoints and sessions
  * are 0.
  */

@@ -12,6 +12,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/gso.h"
 #include "net/hello.h"
 #include "net/receive.h"
 #include "net/transmit.h"
@@ -138,6 +139,16 @@ static int frame_prepare(struct sk_buff *skb)
 	return 0;
 }
 
+/* Pairs with frame_count_sent() in transmit.c. */
+static void frame_count_received(struct omx_board *board, const struct sk_buff *skb)
+{
+	u32 frames = omx_gso_count(skb);
+
+	omx_count_type(board, RX, omx_packet_head(skb)->type, frames);
+	if (frames > 1)
+		omx_count_add(board, RX_MERGED, frames - 1);
+}
+
 int omx_receive_frame(struct omx_board *board, struct sk_buff *skb)
 {
 	int drop;
@@ -152,7 +163,7 @@ int omx_receive_frame(struct omx_board *board, struct sk_buff *skb)
 		return NET_RX_DROP;
 	}
 	type = omx_packet_head(skb)->type;
-	omx_count_type(board, RX, type);
+	frame_count_received(board, skb);
 	if (board_handlers[type]) {
 		/* A hello counts only if it comes from the peer's address. */
 		if (type != OMX_WIRE_HELLO)

@@ -151,6 +151,13 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 	refcount_add(skb->truesize, &sk->sk_wmem_alloc);
 }
 
+void omx_small_queue_charge_more(struct sk_buff *skb, u32 bytes)
+{
+	skb->truesize += bytes;
+	if (skb->sk)
+		refcount_add(bytes, &skb->sk->sk_wmem_alloc);
+}
+
 /* ---- when the device refuses a frame ---- */
 
 /*

@@ -10,6 +10,7 @@
 
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/gso.h"
 #include "net/peer.h"
 #include "net/transmit.h"
 #include "net/udp_carrier.h"
@@ -51,6 +52,16 @@ static void frame_set_flow(struct sk_buff *skb)
 		omx_packet_set_flow(skb, omx_packet_flow((const void *)eth_hdr(skb)));
 }
 
+/* Pairs with frame_count_received() in receive.c. */
+static void frame_count_sent(struct omx_board *board, const struct sk_buff *skb)
+{
+	u32 frames = omx_gso_count(skb);
+
+	omx_count_type(board, TX, omx_packet_head(skb)->type, frames);
+	if (frames > 1)
+		omx_count_add(board, TX_MERGED, frames - 1);
+}
+
 /*
  * False, and counted: the board is going.  Pairs with omx_board_detach(), which sets
  * `detaching` and waits for a grace period before it gives the device back.
@@ -62,7 +73,7 @@ static bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
 		kfree_skb(skb);
 		return false;
 	}
-	omx_count_type(board, TX, omx_packet_head(skb)->type);
+	frame_count_sent(board, skb);
 	frame_set_flow(skb);
 	return true;
 }

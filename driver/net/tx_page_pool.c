@@ -3,7 +3,7 @@
  * The page pool of outgoing frames: pages that are used again, for each CPU.
  *
  * frame.c builds frames longer than a few hundred bytes on them, and the headers
- * of pull responses, whatever their length; pull_gso.c the headers of their frames.  All
+ * of pull responses, whatever their length; gso.c the headers of their frames.  All
  * do so in any context with BH off.  A page is free again when the network has released
  * the skb, or all skbs that have pieces of it.
  *

@@ -50,6 +50,8 @@
 	X(RX_ACCESS_RESPONSE,	"received access response") \
 	X(RX_POST_KEY,		"received key") \
 	X(RX_FLUSH,		"received flush") \
+	X(TX_MERGED,		"frame sent in one piece with others") \
+	X(RX_MERGED,		"frame received in one piece with others") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(TX_UNROUTABLE,	"frame not sent, no route to the peer's address") \
 	X(TX_FRAGMENTED,	"frame sent in IP fragments, longer than its path takes") \
@@ -193,8 +195,8 @@ struct omx_counters {
 /* Per packet type: OMX_COUNTER_TX_HELLO + type - OMX_WIRE_HELLO. */
 #define OMX_COUNTER_TYPE(direction, type) \
 	(OMX_COUNTER_##direction##_HELLO + (type) - OMX_WIRE_HELLO)
-#define omx_count_type(board, direction, type) \
-	this_cpu_inc((board)->counters->value[OMX_COUNTER_TYPE(direction, type)])
+#define omx_count_type(board, direction, type, n) \
+	this_cpu_add((board)->counters->value[OMX_COUNTER_TYPE(direction, type)], (n))
 
 const char *omx_counter_label(unsigned int index);
 u64 omx_counter_sum(struct omx_counters __percpu *counters, unsigned int index);

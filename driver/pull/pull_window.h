@@ -17,7 +17,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#include "net/pull_gso_frames.h"
+#include "net/gso_frames.h"
 #include "omx_wire.h"
 
 #define OMX_PULL_BLOCKS		16	/* power of two */

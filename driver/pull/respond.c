@@ -15,7 +15,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
-#include "net/pull_gso.h"
+#include "net/gso.h"
 #include "net/transmit.h"
 #include "observe/trace.h"
 #include "pager/measure.h"
@@ -65,7 +65,7 @@ static struct sk_buff *response_attach_frames(struct omx_request *request, u64 o
 	}
 	omx_packet_head(skb)->length = cpu_to_be16(OMX_PULL_RESPONSE_HEADER + length);
 	if (length > request->frame_length)
-		omx_gso_mark(skb, request->frame_length,
+		omx_gso_mark(skb, OMX_PULL_RESPONSE_HEADER, request->frame_length,
 			     DIV_ROUND_UP(length, request->frame_length));
 	return skb;
 }

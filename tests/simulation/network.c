@@ -6,6 +6,9 @@
  */
 #include "omx_wire.h"
 #include "sim.h"
+
+#include "burst.h"
+#include "eager/burst.h"
 #include "trace.h"
 
 #define OVERHEAD	24u		/* on the link: preamble, check sequence, gap */
@@ -59,13 +62,19 @@ static u64 port_send(struct sim_port *port, u32 length)
 	return port->free_at;
 }
 
+/* The longest of those that it consists of. */
+static u32 frame_length(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? ETH_HLEN + OMX_EAGER_HEADER + skb->gso_size : skb->len;
+}
+
 /* ---- arriving ---- */
 
 static void frame_receive(struct sk_buff *skb, struct sim_node *node, u8 type)
 {
 	struct packet_type *handler = node->board ? &node->board->packet_type : NULL;
 
-	if (!handler || node->deaf || skb->len > node->takes + ETH_HLEN) {
+	if (!handler || node->deaf || frame_length(skb) > node->takes + ETH_HLEN) {
 		sim_trace_frame(skb, handler ? "lost, too long" : "lost, nobody is there");
 		kfree_skb(skb);
 		return;
@@ -114,7 +123,7 @@ static bool never_passes(const struct sk_buff *skb)
 {
 	const struct omx_wire_head *head = (const void *)(skb_mac_header(skb) + ETH_HLEN);
 
-	return (sim.longest && skb->len > sim.longest) ||
+	return (sim.longest && frame_length(skb) > sim.longest) ||
 	       (sim.cut && be16_to_cpu(head->dst_endpoint) == sim.cut);
 }
 
@@ -235,11 +244,27 @@ static void frame_has_left(struct sim_event *event)
 	sim_event_at(&skb->event, sim_now + sim.delay / 2);
 }
 
+static int burst_xmit(struct sk_buff *burst)
+{
+	u32 i, frames = burst->gso_segs;
+
+	for (i = 0; i < frames; i++) {
+		struct sk_buff *frame = sim_burst_frame(burst, i);
+
+		if (frame)
+			dev_queue_xmit(frame);
+	}
+	kfree_skb(burst);
+	return NET_XMIT_SUCCESS;
+}
+
 int dev_queue_xmit(struct sk_buff *skb)
 {
 	struct sim_node *node = skb->dev->node;
 	u64 leaves;
 
+	if (skb_is_gso(skb) && !sim_chance(sim.whole))
+		return burst_xmit(skb);
 	SIM_REQUIRE(skb->data == skb_mac_header(skb));
 	skb->length = skb->len;
 	leaves = skb->dev->up ? port_send(&node->out, skb->length) : 0;

@@ -58,6 +58,7 @@ static void make_network(void)
 	SIM_TRACE("%u nodes, %llu bit/s, %llu ns, %u frames", sim.node_count,
 		  (unsigned long long)rate, (unsigned long long)sim.delay, limit);
 	sim.interrupts = PICK(0, 3, 30);
+	sim.whole = PICK(0, 50, 100);
 	if (sim_chance(15)) {
 		sim.fail_atomic = PICK(1000, 20000, 100000);
 		sim.fail_kernel = PICK(0, 1000, 20000);

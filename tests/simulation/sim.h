@@ -84,6 +84,7 @@ struct sim {
 	bool broadcasts;		/* they reach all nodes */
 	u32 cut;			/* endpoint: frames to it are lost; 0: none */
 	u32 longest;			/* bytes of a frame that passes; 0: any */
+	u32 whole;			/* percent of bursts that are not segmented */
 	u32 interrupts;			/* percent of the places where a softirq may run */
 	u32 fail_atomic, fail_kernel;	/* millionths of the allocations */
 	u32 absent;			/* percent of the pages that are absent */

@@ -10,7 +10,7 @@
 #include "channel/channel.h"
 #include "endpoint/group.h"
 #include "endpoint/wakeup.h"
-#include "net/pull_gso.h"
+#include "net/gso.h"
 #include "net/small_queue.h"
 #include "net/packet_pool.h"
 #include "net/tx_page_pool.h"
@@ -215,7 +215,7 @@ bool omx_gso_is_passed_on(const struct omx_board *board)
 	return false;
 }
 
-void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+void omx_gso_mark(struct sk_buff *skb, u32 header_length, u32 frame_length, u32 frames)
 {
 	SIM_FAIL("segmentation");
 }

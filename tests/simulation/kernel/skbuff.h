@@ -38,6 +38,8 @@ struct sk_buff {
 	u8 l4_hash, sw_hash;
 	__be16 protocol;
 	u16 mac_header, network_header, transport_header;	/* from head */
+	u16 gso_size, gso_segs;
+	u32 gso_type;
 	u8 *head, *data;
 	struct sim_bytes *bytes;
 	struct sim_node *owner;		/* is charged for it */
@@ -74,6 +76,9 @@ void kfree_skb(struct sk_buff *skb);
 #define napi_consume_skb(skb, budget)	kfree_skb(skb)
 #define dev_kfree_skb_any(skb)		kfree_skb(skb)
 #define skb_has_frag_list(skb)		false
+#define SKB_GSO_FRAGLIST		1
+#define skb_shinfo(skb)			(skb)
+#define skb_is_gso(skb)			((skb)->gso_size != 0)
 #define skb_shared(skb)			false
 void skb_orphan(struct sk_buff *skb);
 

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GSO for pull responses: several frames travel to the device in one skb.
+ * GSO: several frames travel to the device in one skb.
  *
- * pull/respond.c marks such an skb, in softirq or process context.  The network
- * stack calls gso_segment_response() if the device does not forward it whole.
+ * pull/respond.c and eager/burst.c mark such an skb, in softirq or process context.  The
+ * network stack calls gso_segment() if the device does not forward it whole.
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
 #include "compat.h"
+#include "eager/burst.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/pull_gso.h"
-#include "net/pull_gso_frames.h"
-#include "net/pull_gso_private.h"
+#include "net/gso.h"
+#include "net/gso_frames.h"
+#include "net/gso_private.h"
 #include "net/tx_page_pool.h"
 #include "omx_wire.h"
 
-/*
- * There is no GSO type for our protocol.  Software devices, which forward packets
- * without a look at them, have this one among their features; no hardware has, so the
- * network stack segments for it, behind the qdisc.
- */
-#define GSO_TYPE	SKB_GSO_FRAGLIST
 #define GSO_FEATURES	(NETIF_F_SG | NETIF_F_GSO)
 
 u32 omx_gso_frames(struct omx_board *board, u64 mac, u32 frame_length)
@@ -40,38 +35,59 @@ bool omx_gso_is_passed_on(const struct omx_board *board)
 	return board->dev->features & NETIF_F_GSO_FRAGLIST;
 }
 
-void omx_gso_mark(struct sk_buff *skb, u32 frame_length, u32 frames)
+void omx_gso_mark(struct sk_buff *skb, u32 header_length, u32 frame_length, u32 frames)
 {
 	skb_shinfo(skb)->gso_size = frame_length;
 	skb_shinfo(skb)->gso_segs = frames;
-	skb_shinfo(skb)->gso_type |= GSO_TYPE;	/* beside that of a tunnel */
+	skb_shinfo(skb)->gso_type |= OMX_GSO_TYPE;	/* beside that of a tunnel */
 	skb->ip_summed = CHECKSUM_UNNECESSARY;	/* frames have no checksum */
 	/*
 	 * The stack computes the length of one frame from where the headers end.
 	 * An IP tunnel drops the skb if that seems to exceed the path MTU.
 	 */
-	skb_set_transport_header(skb, skb_network_offset(skb) + OMX_PULL_RESPONSE_HEADER);
+	skb_set_transport_header(skb, skb_network_offset(skb) + header_length);
 }
 
-/* The header of each frame says where its part of the payload belongs. */
-static void gso_fix_header(struct sk_buff *segment, u32 mac_length, u64 offset)
-{
-	struct omx_wire_head *head = (void *)(skb_mac_header(segment) + mac_length);
-	struct omx_wire_pull_response *body = (void *)(head + 1);
+/* ---- headers ---- */
 
-	skb_set_network_header(segment, mac_length);
-	skb_reset_mac_len(segment);
-	body->offset = cpu_to_be64(offset);
-	head->length = cpu_to_be16(segment->len - mac_length);
+static void gso_fix_response(struct omx_wire_pull_response *response, u32 before)
+{
+	be64_add_cpu(&response->offset, before);
+}
+
+static void gso_fix_eager(struct omx_wire_eager *eager, u32 before, u32 i, bool is_last)
+{
+	be32_add_cpu(&eager->offset, before);
+	be32_add_cpu(&eager->sequence.seq, i);
+	if (!is_last)
+		eager->sequence.flags = omx_burst_flags_inside(eager->sequence.flags);
+}
+
+/*
+ * The header of each frame says where its part of the payload belongs: `before` bytes and i
+ * frames behind what it says so far.
+ */
+static void gso_fix_header(struct sk_buff *frame, u32 mac_length, u32 before, u32 i)
+{
+	struct omx_wire_head *head = (void *)(skb_mac_header(frame) + mac_length);
+
+	skb_set_network_header(frame, mac_length);
+	skb_reset_mac_len(frame);
+	head->length = cpu_to_be16(frame->len - mac_length);
+	if (head->type == OMX_WIRE_EAGER)
+		gso_fix_eager((void *)(head + 1), before, i, !frame->next);
+	else
+		gso_fix_response((void *)(head + 1), before);
 }
 
 /* ---- of page fragments ---- */
 
 /* What skb_segment() would make heads for, which take longer than everything else here. */
-static bool gso_is_plain(struct sk_buff *skb, netdev_features_t features)
+static bool gso_is_plain(struct sk_buff *skb, u32 header, netdev_features_t features)
 {
-	return skb_headlen(skb) == OMX_PULL_RESPONSE_HEADER && !skb_has_frag_list(skb) &&
-	       skb_shinfo(skb)->gso_type == GSO_TYPE && features & NETIF_F_SG && !skb_zcopy(skb);
+	return skb_headlen(skb) == header && !skb_has_frag_list(skb) &&
+	       skb_shinfo(skb)->gso_type == OMX_GSO_TYPE && features & NETIF_F_SG &&
+	       !skb_zcopy(skb);
 }
 
 /* The next bytes of the payload. */
@@ -163,9 +179,10 @@ static struct sk_buff *gso_segment_plain(struct sk_buff *skb)
 
 /* ---- of any kind ---- */
 
-static struct sk_buff *gso_segment_any(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *gso_segment_any(struct sk_buff *skb, u32 header,
+				       netdev_features_t features)
 {
-	__skb_pull(skb, OMX_PULL_RESPONSE_HEADER);
+	__skb_pull(skb, header);
 	/* Nothing needs a checksum of the payload, except a tunnel that has one. */
 	if (!skb->encap_hdr_csum)
 		features |= NETIF_F_HW_CSUM;
@@ -176,36 +193,32 @@ static struct sk_buff *gso_segment_any(struct sk_buff *skb, netdev_features_t fe
  * skb->data is behind the Ethernet header, which may include the tag of a VLAN.
  * A tunnel may have added GSO types of its own.
  */
-static struct sk_buff *gso_segment_response(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t features)
 {
-	const struct omx_wire_head *head;
-	u32 size = skb_shinfo(skb)->gso_size;
-	struct sk_buff *segments, *one;
-	u32 mac_length;
-	u64 offset;
+	u32 size = skb_shinfo(skb)->gso_size, i = 0;
+	struct sk_buff *frames, *frame;
+	u32 header, mac_length;
 
-	if (!pskb_may_pull(skb, OMX_PULL_RESPONSE_HEADER) ||
-	    !(skb_shinfo(skb)->gso_type & GSO_TYPE))
+	if (!omx_gso_is_ours(skb) || !pskb_may_pull(skb, sizeof(struct omx_wire_head)))
 		return ERR_PTR(-EINVAL);
-	head = (const struct omx_wire_head *)skb->data;
-	if (head->type != OMX_WIRE_PULL_RESPONSE || !size)
+	header = omx_gso_header_length(((const struct omx_wire_head *)skb->data)->type);
+	if (!header || !pskb_may_pull(skb, header))
 		return ERR_PTR(-EINVAL);
-	offset = be64_to_cpu(((const struct omx_wire_pull_response *)(head + 1))->offset);
 	mac_length = skb->data - skb_mac_header(skb);
-	if (gso_is_plain(skb, features))
-		segments = gso_segment_plain(skb);
+	if (gso_is_plain(skb, header, features))
+		frames = gso_segment_plain(skb);
 	else
-		segments = gso_segment_any(skb, features);
-	if (IS_ERR(segments))
-		return segments;
-	for (one = segments; one; one = one->next, offset += size)
-		gso_fix_header(one, mac_length, offset);
-	return segments;
+		frames = gso_segment_any(skb, header, features);
+	if (IS_ERR(frames))
+		return frames;
+	for (frame = frames; frame; frame = frame->next, i++)
+		gso_fix_header(frame, mac_length, i * size, i);
+	return frames;
 }
 
 static struct packet_offload gso_offload = {
 	.callbacks = {
-		.gso_segment = gso_segment_response,
+		.gso_segment = gso_segment,
 		.gro_receive = omx_gro_receive,
 		.gro_complete = omx_gro_complete,
 	},

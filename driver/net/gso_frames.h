@@ -3,8 +3,8 @@
  * How many frames of a pull response one GSO frame can carry.  The sender makes none
  * that is longer, and the puller requests multiples of it.
  */
-#ifndef OMX_PULL_GSO_FRAMES_H
-#define OMX_PULL_GSO_FRAMES_H
+#ifndef OMX_GSO_FRAMES_H
+#define OMX_GSO_FRAMES_H
 
 #include <linux/if_ether.h>
 #include <linux/kernel.h>
