@@ -2,7 +2,7 @@
 """Tables, goals and changes of what memory_peer measured."""
 import statistics
 
-from tables import KIB, MIB, Verdicts, divide, number, size_name
+from tables import KIB, MIB, Link, Verdicts, divide, number, size_name
 
 COLUMNS = {
     "reused": ("permanent", "unpinned", "pin", "pin uncached", "overlap uncached"),
@@ -32,22 +32,17 @@ def key(entry):
     return entry["memory"], entry["name"], entry["size"]
 
 
-def rate(entry):
-    """Of the link, as tc has it; empty if frames arrive when they are sent."""
-    return entry.get("rate", "")
-
-
-def rates(entries):
-    return list(dict.fromkeys(rate(entry) for entry in entries))
+def links_of(entries):
+    return list(dict.fromkeys(Link.of(entry) for entry in entries))
 
 
 class Memory:
-    """ns by table, column and size over a link of one rate; medians of all rounds."""
+    """ns by table, column and size over one link; medians of all rounds."""
 
-    def __init__(self, entries, link=""):
+    def __init__(self, entries, link):
         rounds = {}
         for entry in entries:
-            if rate(entry) == link:
+            if Link.of(entry) == link:
                 rounds.setdefault(key(entry), []).append(entry)
         self.values = {at: statistics.median(e["ns"] for e in same)
                        for at, same in rounds.items()}
@@ -165,7 +160,7 @@ class Goals(Verdicts):
 
 
 def check_goals(figures, link, shows_overlap):
-    print("\nGoals (memory)" + (f" at {link}" if link else ""))
+    print(f"\nGoals (memory){link.carrier()}")
     goals = Goals(figures)
     for size in figures.sizes("reused"):
         goals.as_permanent(size)
@@ -183,11 +178,10 @@ def check_goals(figures, link, shows_overlap):
 
 
 def report(entries):
-    links = rates(entries)
+    links = links_of(entries)
     for link in links:
         figures = Memory(entries, link)
-        print("\nMemory: omx alone, MTU 9000, offloads off, pages of 4 KiB"
-              + (f", a link of {link}" if link else ""))
+        print(f"\nMemory: omx alone, {link.name()}, pages of 4 KiB")
         if figures.has("fault", "page in"):
             print_declarations(figures)
         for table in COLUMNS:
@@ -202,7 +196,7 @@ def report(entries):
 def list_changes(before, after, tolerance):
     """Prints what changed by more; returns how much of it for the worse."""
     compared = total = worse = 0
-    for link in rates(after):
+    for link in links_of(after):
         old, new = Memory(before, link).values, Memory(after, link).values
         common = [at for at in new if old.get(at)]
         compared += len(common)
@@ -221,6 +215,6 @@ def list_changes(before, after, tolerance):
 def say_change(at, link, old, new):
     table, name, size = at
     what = f"{size} pages" if table == "declare" else size_name(size)
-    print(f"  {'worse ' if new > old else 'better'}  memory{' at ' + link if link else ''},"
+    print(f"  {'worse ' if new > old else 'better'}  memory{link.carrier()},"
           f" {table}, {name}, {what}: {number(old / 1000)} -> {number(new / 1000)} us"
           f" ({new / old - 1:+.1%})")

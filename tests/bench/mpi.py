@@ -2,7 +2,7 @@
 """Tables, goals and changes of what mpi_bench measured."""
 import statistics
 
-from tables import KIB, MIB, Verdicts, divide, number, size_name
+from tables import KIB, MIB, Link, Verdicts, divide, number, size_name
 
 WAYS = ("omx", "tcp", "ofi")
 MODES = ("pin", "overlap", "cache", "unpinned")
@@ -25,36 +25,28 @@ FOUND = {"sendrecv": (0.084, 0.055), "exchange": (-0.014, -0.027),
          "allreduce": (0.022, -0.006), "reduce_scatter": (0.079, -0.008)}
 
 
-def place(entry):
-    return entry["mtu"], entry["offload"]
-
-
 class Mpi:
-    """us by place, way, name and size; medians of all rounds."""
+    """us by link, way, name and size; medians of all rounds."""
 
     def __init__(self, entries, field="ns"):
         rounds = {}
         for entry in entries:
             if field in entry:
-                at = (*place(entry), entry["transport"], entry["mpi"], entry["size"])
+                at = (Link.of(entry), entry["transport"], entry["mpi"], entry["size"])
                 rounds.setdefault(at, []).append(entry[field])
         self.values = {at: statistics.median(values) / 1000 for at, values in rounds.items()}
-        self.places = list(dict.fromkeys(at[:2] for at in self.values))
+        self.links = list(dict.fromkeys(at[0] for at in self.values))
 
     def us(self, where, way, name, size):
-        return self.values.get((*where, way, name, size))
+        return self.values.get((where, way, name, size))
 
     def rows(self, where):
         """(name, size) of the patterns, in the order of measurement."""
-        return list(dict.fromkeys(at[3:] for at in self.values
-                                  if at[:2] == where and at[3] in FOUND))
+        return list(dict.fromkeys(at[2:] for at in self.values
+                                  if at[0] == where and at[2] in FOUND))
 
     def sizes(self, where, name):
-        return sorted({at[4] for at in self.values if at[:2] == where and at[3] == name})
-
-
-def place_name(where):
-    return f"MTU {where[0]}, offloads {where[1]}"
+        return sorted({at[3] for at in self.values if at[0] == where and at[2] == name})
 
 
 def less(us, base):
@@ -98,10 +90,10 @@ class Goals(Verdicts):
     def report(self):
         print("\nGoals (MPI)")
         for (where, limit), (count, missed) in self.missed_rows.items():
-            self.verdict(f"omx at least {limit} times as fast as TCP, {place_name(where)}",
+            self.verdict(f"omx at least {limit} times as fast as TCP, {where.name()}",
                          not missed, ", ".join(missed) or f"all {count} rows")
         for where, share in self.hidden.items():
-            self.verdict(f"hidden of an exchange while one computes, {place_name(where)},"
+            self.verdict(f"hidden of an exchange while one computes, {where.name()},"
                          f" at least {HIDDEN:.0%}", share >= HIDDEN, percent(share))
         for what, ratio, limit in self.limits:
             self.verdict(f"{what}, at most {limit}", ratio <= limit, number(ratio, 2))
@@ -114,7 +106,7 @@ def print_pingpong(figures, where, goals):
     sizes = figures.sizes(where, "pingpong")
     if not sizes:
         return
-    print(f"\nMPI ping-pong, {place_name(where)}\n" + " " * 8 + " |" + "one way, us".center(27)
+    print(f"\nMPI ping-pong, {where.name()}\n" + " " * 8 + " |" + "one way, us".center(27)
           + "|" + "MB/s".center(27) + "| times as fast as\n    size |"
           + " |".join(" ".join(f"{way:>8}" for way in WAYS) for _ in range(2))
           + " |     tcp      ofi | goal")
@@ -133,7 +125,7 @@ def print_patterns(figures, where, goals):
     rows = figures.rows(where)
     if not rows:
         return
-    print(f"\nMPI patterns on two nodes, {place_name(where)}: us, and how much less than tcp's\n"
+    print(f"\nMPI patterns on two nodes, {where.name()}: us, and how much less than tcp's\n"
           + " " * 23 + " |" + " |".join(f"{mode:>17}" for mode in MODES)
           + " |      tcp |      ofi | goal of unpinned")
     for name, size in rows:
@@ -153,7 +145,7 @@ def print_improvements(figures, where):
             if figures.us(where, "pin", name, size)]
     if not rows:
         return
-    print(f"\nHow much less than pinning each time takes, {place_name(where)};"
+    print(f"\nHow much less than pinning each time takes, {where.name()};"
           " theirs: what the authors of Open-MX found\n" + " " * 23
           + " |  cache  theirs | overlap  theirs | unpinned")
     for name, size in rows:
@@ -190,7 +182,7 @@ def print_overlap(entries, figures, where, goals):
                 if share is None:
                     continue
                 print(f"Hidden of an exchange of {size_name(size)} by computing meanwhile, {who},"
-                      f" {place_name(where)}, {way}: {percent(share)} of {number(alone)} us")
+                      f" {where.name()}, {way}: {percent(share)} of {number(alone)} us")
                 if (name, way) == (STEERED, "omx"):
                     goals.hides(where, share)
 
@@ -208,7 +200,7 @@ QUEUES = {
 def print_queues(figures, where, goals):
     if not figures.sizes(where, "behind_none"):
         return
-    print(f"\nMPI with 10000 receives posted, or 10000 messages unexpected, {place_name(where)},"
+    print(f"\nMPI with 10000 receives posted, or 10000 messages unexpected, {where.name()},"
           " us\n" + " " * 62 + " |" + " ".join(f"{way:>10}" for way in WAYS))
     for name, what in QUEUES.items():
         values = [figures.us(where, way, name, size) for way in WAYS
@@ -216,19 +208,19 @@ def print_queues(figures, where, goals):
         print(f"{what:>62} |" + " ".join(f"{number(value):>10}" for value in values))
     none, others, tags = (figures.us(where, "omx", name, 1)
                           for name in ("behind_none", "behind_others", "behind_tags"))
-    goals.at_most(f"behind receives of others, times as slow, {place_name(where)}",
+    goals.at_most(f"behind receives of others, times as slow, {where.name()}",
                   divide(others, none), BEHIND)
-    goals.at_most(f"behind receives for other tags, times as slow, {place_name(where)}",
+    goals.at_most(f"behind receives for other tags, times as slow, {where.name()}",
                   divide(tags, none), BEHIND)
     for name in ("flood_forwards", "unexpected_forwards", "unexpected_backwards"):
         ours, theirs = (figures.us(where, way, name, 8) for way in ("omx", "tcp"))
-        goals.at_most(f"{QUEUES[name]}, omx : tcp, {place_name(where)}",
+        goals.at_most(f"{QUEUES[name]}, omx : tcp, {where.name()}",
                       divide(ours, theirs), 1.0)
 
 
 def report(entries, processors):
     figures, goals = Mpi(entries), Goals()
-    for where in figures.places:
+    for where in figures.links:
         print_pingpong(figures, where, goals)
         print_patterns(figures, where, goals)
         print_improvements(figures, where)
@@ -250,16 +242,17 @@ def tolerance_of(name, size, tolerance):
 def list_changes(before, after, tolerance):
     """Prints what changed of omx by more; returns how much of it for the worse."""
     old, new = Mpi(before).values, Mpi(after).values
-    common = [at for at in new if old.get(at) and at[2] not in ("tcp", "ofi")]
+    common = [at for at in new if old.get(at) and at[1] not in ("tcp", "ofi")]
     total = worse = 0
     for at in common:
         change = new[at] / old[at] - 1
-        if abs(change) <= tolerance_of(*at[3:], tolerance):
+        where, way, name, size = at
+        if abs(change) <= tolerance_of(name, size, tolerance):
             continue
         total += 1
         worse += change > 0
-        print(f"  {'worse ' if change > 0 else 'better'}  MPI, {at[3]}, {at[2]},"
-              f" {size_name(at[4])}, {place_name(at)}:"
+        print(f"  {'worse ' if change > 0 else 'better'}  MPI, {name}, {way},"
+              f" {size_name(size)}, {where.name()}:"
               f" {number(old[at])} -> {number(new[at])} us ({change:+.1%})")
     if common:
         print(f"MPI: {total} changes, {worse} of them for the worse (of patterns by more than"

@@ -17,6 +17,7 @@ import os
 import statistics
 import subprocess
 import sys
+from typing import NamedTuple
 
 import active
 import congestion
@@ -25,7 +26,7 @@ import iommu
 import memory
 import mpi
 import onesided
-from tables import KIB, MIB, Verdicts, divide, number, size_name
+from tables import KIB, MIB, Link, Verdicts, divide, number, size_name
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What the rounds of one measurement differ in.
@@ -88,7 +89,7 @@ def count_frames(place, counters):
     missing = [label for label in AGAIN if label not in counters]
     if missing:
         sys.exit(f"report.py: the driver has no counter {missing[0]!r} any more")
-    return {"mtu": place["mtu"], "offload": place["offload"], "policy": place["policy"],
+    return {**{at: place[at] for at in ("mtu", "offload", "nic", "policy", "rate") if at in place},
             "sent": sum(v for k, v in counters.items() if k.startswith("sent ")),
             "again": sum(counters[label] for label in AGAIN),
             "counters": {k: v for k, v in counters.items() if v}}
@@ -127,6 +128,14 @@ def guest_name(run):
             f" processor{'s' if processors > 1 else ''}")
 
 
+class Place(NamedTuple):
+    link: Link
+    policy: str = "batch"
+
+    def name(self):
+        return self.link.name() + (", stock scheduling" if self.policy == "stock" else "")
+
+
 class Figures:
     """The results by place, transport, kind and size; medians of all rounds."""
 
@@ -134,7 +143,7 @@ class Figures:
         self.clock = clock(run)
         self.results = self.combine(run["results"], self.key, MEASURED, statistics.median)
         self.frames = self.combine(run["frames"], self.place, ("sent", "again"), sum)
-        self.places = list(dict.fromkeys(k[:3] for k in self.results))
+        self.places = list(dict.fromkeys(k[0] for k in self.results))
 
     @staticmethod
     def combine(entries, key, fields, function):
@@ -148,20 +157,20 @@ class Figures:
 
     @staticmethod
     def place(entry):
-        return (entry["mtu"], entry["offload"], entry["policy"])
+        return Place(Link.of(entry), entry["policy"])
 
     @classmethod
     def key(cls, result):
-        return (*cls.place(result), result["transport"], result["kind"], result["size"])
+        return cls.place(result), result["transport"], result["kind"], result["size"]
 
     def kinds(self, place):
-        return {k[4] for k in self.results if k[:3] == place}
+        return {k[2] for k in self.results if k[0] == place}
 
     def sizes(self, place):
-        return sorted({k[5] for k in self.results if k[:3] == place})
+        return sorted({k[3] for k in self.results if k[0] == place})
 
     def one_way_us(self, place, transport, size):
-        result = self.results.get((*place, transport, "pingpong", size))
+        result = self.results.get((place, transport, "pingpong", size))
         return result and result["one_way_ns"] / 1000
 
     def pingpong_mbs(self, place, transport, size):
@@ -169,21 +178,15 @@ class Figures:
         return us and size / us
 
     def stream_mbs(self, place, transport, size):
-        result = self.results.get((*place, transport, "stream", size))
+        result = self.results.get((place, transport, "stream", size))
         return result and result["bytes_per_s"] / 1e6
 
     def cpu_s_per_gb(self, place, transport, size):
-        result = self.results.get((*place, transport, "stream", size))
+        result = self.results.get((place, transport, "stream", size))
         return result and result["busy_ns"] / (result["size"] * result["count"])
 
 
 # ---- tables ----
-
-def place_name(place):
-    stock = ", stock scheduling" if place[2] == "stock" else ""
-    offloads = "emulated NICs" if place[1] == "nic" else f"offloads {place[1]}"
-    return f"MTU {place[0]}, {offloads}{stock}"
-
 
 def columns(figures, place):
     """(heading, transports, function, digits, with ratio?) of what was measured."""
@@ -206,7 +209,7 @@ def group_cells(get, place, size, digits, with_ratio):
 
 def print_table(figures, place):
     groups = list(columns(figures, place))
-    print(f"\n{place_name(place)}")
+    print(f"\n{place.name()}")
     print(" " * 8, end="")
     for heading, _, _, with_ratio in groups:
         print(" |" + heading.center(25 if with_ratio else 17), end="")
@@ -229,9 +232,12 @@ def print_table(figures, place):
 
 # ---- the README's table ----
 
-SHOWN_PLACES = (("NIC, MTU 9000", (9000, "nic", "batch")),
-                ("NIC, MTU 1500", (1500, "nic", "batch")),
-                ("veth, MTU 9000", (9000, "on", "batch")))
+def shown_places(figures):
+    """(heading, place)"""
+    for place in figures.places:
+        if place.link.nic:
+            yield f"{place.link.nic}, MTU {place.link.mtu}", place
+    yield "veth, MTU 9000", Place(Link(9000, "on"))
 
 
 def markdown_rows(figures):
@@ -243,18 +249,19 @@ def markdown_rows(figures):
     yield "CPU of that", "s/GB", figures.cpu_s_per_gb, 4 * MIB, 2
 
 
-def markdown_cells(get, unit, size, digits):
-    for _, place in SHOWN_PLACES:
+def markdown_cells(places, get, unit, size, digits):
+    for _, place in places:
         ours, theirs = (get(place, transport, size) for transport in ("omx", "tcp"))
         yield from (f"{number(ours, digits)} {unit}", f"{number(theirs, digits)} {unit}",
                     number(divide(ours, theirs), 2))
 
 
 def print_markdown(figures):
-    print("| | " + " | ".join(f"{name}: omx | TCP | omx : TCP" for name, _ in SHOWN_PLACES) + " |")
-    print("|---" * (1 + 3 * len(SHOWN_PLACES)) + "|")
+    places = list(shown_places(figures))
+    print("| | " + " | ".join(f"{name}: omx | TCP | omx : TCP" for name, _ in places) + " |")
+    print("|---" * (1 + 3 * len(places)) + "|")
     for what, unit, get, size, digits in markdown_rows(figures):
-        print(f"| {what} | " + " | ".join(markdown_cells(get, unit, size, digits)) + " |")
+        print(f"| {what} | " + " | ".join(markdown_cells(places, get, unit, size, digits)) + " |")
 
 
 # ---- goals ----
@@ -284,7 +291,7 @@ class Goals(Verdicts):
         said = self.said(get, place, size)
         if self.pair(get, stock(place), size)[0] is not None:
             said += f" (stock {self.said(get, stock(place), size)})"
-        self.verdict(f"{what} {size_name(size)}, {place_name(place)},"
+        self.verdict(f"{what} {size_name(size)}, {place.name()},"
                      f" {'at least' if at_least else 'at most'} {limit} x TCP",
                      value >= limit if at_least else value <= limit, said)
 
@@ -300,7 +307,7 @@ class Goals(Verdicts):
         worse = [f"{size_name(size)} {number(ours)} : {number(theirs)}"
                  for size, good, ours, theirs in compared if not good]
         if compared:
-            self.verdict(f"{what} at every size, {place_name(place)}", not worse,
+            self.verdict(f"{what} at every size, {place.name()}", not worse,
                          ", ".join(worse) or f"all {len(compared)} sizes")
 
     def beats_original(self, place):
@@ -321,24 +328,30 @@ class Goals(Verdicts):
         get = self.figures.cpu_s_per_gb
         ours = get(place, "omx", size)
         if ours is not None:
-            self.verdict(f"stream CPU s/GB {size_name(size)}, {place_name(place)},"
+            self.verdict(f"stream CPU s/GB {size_name(size)}, {place.name()},"
                          f" at most {limit}", ours <= limit, self.said(get, place, size))
 
     def sent_twice(self, place):
         frames = self.figures.frames.get(place)
         if frames and frames["sent"]:
             share = frames["again"] / frames["sent"]
-            self.verdict(f"frames sent twice, {place_name(place)}, fewer than 1e-4",
+            self.verdict(f"frames sent twice, {place.name()}, fewer than 1e-4",
                          share < 1e-4,
                          f"{frames['again']} of {frames['sent']} = {share:.1e}")
 
 
 def stock(place):
-    return (*place[:2], "stock")
+    return place._replace(policy="stock")
+
+
+def wanted_ahead(figures):
+    """Where TCP has no more help, or less, than a plain NIC gives it."""
+    return [place for place in figures.places if place.policy == "batch" and not place.link.rate
+            and (place.link.nic or place.link == Link(1500, "off"))]
 
 
 def check_goals(figures):
-    plain, helped, small = (9000, "off", "batch"), (9000, "on", "batch"), (1500, "off", "batch")
+    plain, helped = Place(Link(9000, "off")), Place(Link(9000, "on"))
     goals = Goals(figures)
     print("\nGoals (omx : TCP)")
     goals.latency(1, plain, 0.65)
@@ -353,7 +366,7 @@ def check_goals(figures):
     for place in (plain, helped):
         for size in (MIB, 4 * MIB):
             goals.cpu(size, place, 0.5)
-    for place in (small, (9000, "nic", "batch"), (1500, "nic", "batch")):
+    for place in wanted_ahead(figures):
         goals.ahead_of_tcp(place, "one way us", figures.one_way_us, True)
         goals.ahead_of_tcp(place, "stream MB/s", figures.stream_mbs, False)
     for place in figures.places:
@@ -372,7 +385,7 @@ def comparable(before, after, transport):
     """Pairs of results.  The stock scheduler's move by themselves: left out."""
     for key, new in after.results.items():
         old = before.results.get(key)
-        if old and old["count"] == new["count"] and key[2:4] == ("batch", transport):
+        if old and old["count"] == new["count"] and (key[0].policy, key[1]) == ("batch", transport):
             yield key, old, new
 
 
@@ -397,8 +410,8 @@ def list_changes(before, after):
                 continue
             total += 1
             worse_ones += worse > 0
-            print(f"  {'worse ' if worse > 0 else 'better'}  {name} {size_name(key[5])},"
-                  f" {place_name(key)}: {number(old[field] / scale)} ->"
+            print(f"  {'worse ' if worse > 0 else 'better'}  {name} {size_name(key[3])},"
+                  f" {key[0].name()}: {number(old[field] / scale)} ->"
                   f" {number(new[field] / scale)} {unit} ({change:+.1%})")
     if after.places:
         print(f"{total} changes, {worse_ones} of them for the worse")
@@ -409,7 +422,7 @@ def say_noise(before, after):
     """TCP does not change with omx: what it moves by was not our doing."""
     changes = {"pingpong": [], "stream": []}
     for key, old, new in comparable(before, after, "tcp"):
-        changes[key[4]] += [abs(change) for *_, change, _ in moved(old, new)]
+        changes[key[2]] += [abs(change) for *_, change, _ in moved(old, new)]
     for kind, values in changes.items():
         if values:
             values.sort()

@@ -1,7 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the reports of all groups are written with."""
+from typing import NamedTuple
 
 KIB, MIB = 1 << 10, 1 << 20
+
+
+class Link(NamedTuple):
+    """What joins the nodes: veth, or a pair of emulated NICs of that name."""
+    mtu: int
+    offload: str
+    nic: str = ""
+    rate: str = ""              # as tc has it; empty if frames arrive when they are sent
+
+    @classmethod
+    def of(cls, entry):
+        offload = entry.get("offload")
+        # Earlier files have only NICs of one kind, and do not name it.
+        nic = entry.get("nic", "e1000" if offload == "nic" else "")
+        return cls(entry.get("mtu"), offload, nic, entry.get("rate", ""))
+
+    def carrier(self):
+        return (f" over emulated {self.nic}" if self.nic else "") + \
+               (f" at {self.rate}" if self.rate else "")
+
+    def name(self):
+        offloads = "" if self.nic else f", offloads {self.offload}"
+        return f"MTU {self.mtu}{offloads}{self.carrier()}"
 
 
 def divide(a, b):
