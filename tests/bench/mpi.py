@@ -218,6 +218,21 @@ def print_queues(figures, where, goals):
                       divide(ours, theirs), 1.0)
 
 
+def print_rates(figures, where, goals):
+    """Of short messages, 64 of them under way."""
+    sizes = figures.sizes(where, "rate")
+    if not sizes:
+        return
+    print(f"\nMPI messages in one direction, 64 under way, {where.name()}, thousands a second\n"
+          "    size |     omx      tcp | times as many | goal")
+    for size in sizes:
+        ours, theirs = (figures.us(where, way, "rate", size) for way in ("omx", "tcp"))
+        more = divide(theirs, ours)
+        print(f"{size_name(size):>8} |{number(divide(1000, ours)):>8} "
+              f"{number(divide(1000, theirs)):>8} |{number(more, 2):>14} | "
+              + goals.beside(where, f"rate of {size_name(size)}", more, GOALS[1]))
+
+
 def report(entries, processors):
     figures, goals = Mpi(entries), Goals()
     for where in figures.links:
@@ -225,8 +240,9 @@ def report(entries, processors):
         print_patterns(figures, where, goals)
         print_improvements(figures, where)
         print_queues(figures, where, goals)
+        print_rates(figures, where, goals)
         print_overlap(entries, figures, where, goals)
-    if processors == 1:
+    if processors == 1 and any(at[2] != "rate" for at in figures.values):
         print("\nHidden of an exchange by computing meanwhile: one processor")
     goals.report()
 
@@ -234,7 +250,7 @@ def report(entries, processors):
 # ---- against an earlier run ----
 
 def tolerance_of(name, size, tolerance):
-    if name != "pingpong":
+    if name not in ("pingpong", "rate"):
         return max(tolerance, TOLERANCE_PATTERN)
     return max(tolerance, TOLERANCE_LARGE) if size >= MIB else tolerance
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client that measures and a server that does what it is told: ping-pong
- * and one-way stream over whichever transport is linked in, the same
- * messages, clock and counts for all of them.  A line of JSON for each.
+ * A client that measures and a server that does what it is told: ping-pong,
+ * one-way stream and rate of short messages over whichever transport is linked
+ * in, the same messages, clock and counts for all of them.  A line of JSON for
+ * each.
  */
 #include <err.h>
 #include <getopt.h>
@@ -19,12 +20,17 @@
 
 #define SIZES_MAX	32
 #define ARENA		(8u << 20)	/* what a stream has under way, at most */
+#define STREAM_WINDOW	32
+#define RATE_WINDOW	64		/* as in osu_mbw_mr */
 
-enum kind { PINGPONG, STREAM, END };
+enum kind { PINGPONG, STREAM, RATE, END };
 
-static const char *const kind_names[] = { "pingpong", "stream" };
+static const char *const kind_names[] = { "pingpong", "stream", "rate" };
 
-/* One measurement; also the message by which the client orders it. */
+/*
+ * One measurement; also the message by which the client orders it.  Of a rate
+ * windows are counted, else messages.
+ */
 struct order {
 	uint64_t kind, size, count, warmup;
 };
@@ -32,8 +38,8 @@ struct order {
 struct options {
 	const char *host;
 	bool serve;
-	bool wanted[2];		/* by kind */
-	uint64_t sizes[SIZES_MAX];
+	bool wanted[END];	/* by kind */
+	uint64_t sizes[SIZES_MAX];	/* of ping-pong and stream */
 	unsigned int size_count;
 	uint64_t count;		/* 0: by size */
 };
@@ -60,16 +66,19 @@ static struct order plan(enum kind kind, uint64_t size, uint64_t count)
 	if (kind == PINGPONG) {
 		order.count = clamp(per_size(16 << 20, size), 5, 200);
 		order.warmup = clamp(per_size(8 << 20, size), 3, 50);
-	} else {
+	} else if (kind == STREAM) {
 		order.count = clamp(per_size(64 << 20, size), 16, 2000);
 		order.warmup = clamp(per_size(8 << 20, size), 4, 200);
+	} else {
+		order.count = 200;
+		order.warmup = 20;
 	}
 	if (count)
 		order.count = count;
 	return order;
 }
 
-static struct slots make_slots(char *arena, uint64_t size)
+static struct slots make_slots(char *arena, uint64_t size, unsigned int most)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t stride = (clamp(size, 1, ARENA / 2) + page - 1) / page * page;
@@ -77,7 +86,7 @@ static struct slots make_slots(char *arena, uint64_t size)
 	return (struct slots) {
 		.base = arena,
 		.stride = stride,
-		.count = clamp(ARENA / stride, 2, 32),
+		.count = clamp(ARENA / stride, 2, most),
 	};
 }
 
@@ -110,7 +119,7 @@ static void serve_pingpong(const struct order *order)
 
 static void serve_stream(const struct order *order)
 {
-	struct slots slots = make_slots(in_arena, order->size);
+	struct slots slots = make_slots(in_arena, order->size, STREAM_WINDOW);
 
 	transport_receive_many(&slots, order->size, order->warmup);
 	transport_send(out_arena, 1);
@@ -118,19 +127,31 @@ static void serve_stream(const struct order *order)
 	transport_send(out_arena, 1);
 }
 
+/* The client sends the next window once it knows that this one has come. */
+static void serve_rate(const struct order *order)
+{
+	struct slots slots = make_slots(in_arena, order->size, RATE_WINDOW);
+	uint64_t i;
+
+	for (i = 0; i < order->warmup + order->count; i++) {
+		transport_receive_many(&slots, order->size, RATE_WINDOW);
+		transport_send(out_arena, 1);
+	}
+}
+
 static void serve(void)
 {
+	static void (*const serve_kind[])(const struct order *) = {
+		serve_pingpong, serve_stream, serve_rate,
+	};
 	struct order order;
 
 	transport_accept();
 	for (;;) {
 		transport_receive(&order, sizeof(order));
-		if (order.kind == END)
+		if (order.kind >= END)
 			break;
-		if (order.kind == PINGPONG)
-			serve_pingpong(&order);
-		else
-			serve_stream(&order);
+		serve_kind[order.kind](&order);
 	}
 }
 
@@ -185,7 +206,7 @@ static void send_all(const struct slots *slots, uint64_t size, uint64_t count)
 
 static void run_stream(const struct order *order)
 {
-	struct slots slots = make_slots(out_arena, order->size);
+	struct slots slots = make_slots(out_arena, order->size, STREAM_WINDOW);
 	struct meter meter;
 
 	send_all(&slots, order->size, order->warmup);
@@ -197,30 +218,52 @@ static void run_stream(const struct order *order)
 	       order->size * order->count * 1e9 / meter.elapsed);
 }
 
-static void run(const struct options *options, enum kind kind)
+static void send_windows(const struct slots *slots, uint64_t size, uint64_t count)
 {
+	while (count--)
+		send_all(slots, size, RATE_WINDOW);
+}
+
+static void run_rate(const struct order *order)
+{
+	struct slots slots = make_slots(out_arena, order->size, RATE_WINDOW);
+	struct meter meter;
+
+	send_windows(&slots, order->size, order->warmup);
+	meter_start(&meter);
+	send_windows(&slots, order->size, order->count);
+	meter_stop(&meter);
+	report(order, &meter);
+	printf(", \"messages_per_s\": %.0f}\n", RATE_WINDOW * order->count * 1e9 / meter.elapsed);
+}
+
+static void run(enum kind kind, const uint64_t *sizes, unsigned int size_count, uint64_t count)
+{
+	static void (*const run_kind[])(const struct order *) = {
+		run_pingpong, run_stream, run_rate,
+	};
 	struct order order;
 	unsigned int i;
 
-	for (i = 0; i < options->size_count; i++) {
-		order = plan(kind, options->sizes[i], options->count);
+	for (i = 0; i < size_count; i++) {
+		order = plan(kind, sizes[i], count);
 		transport_send(&order, sizeof(order));
-		if (kind == PINGPONG)
-			run_pingpong(&order);
-		else
-			run_stream(&order);
+		run_kind[kind](&order);
 	}
 }
 
 static void be_client(const struct options *options)
 {
+	static const uint64_t rate_sizes[] = { 8, 1 << 10 };
 	struct order end = { .kind = END };
 
 	transport_connect(options->host);
 	if (options->wanted[PINGPONG])
-		run(options, PINGPONG);
+		run(PINGPONG, options->sizes, options->size_count, options->count);
 	if (options->wanted[STREAM])
-		run(options, STREAM);
+		run(STREAM, options->sizes, options->size_count, options->count);
+	if (options->wanted[RATE])
+		run(RATE, rate_sizes, 2, options->count);
 	transport_send(&end, sizeof(end));
 }
 
@@ -228,8 +271,8 @@ static void be_client(const struct options *options)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: %s_peer --serve | [--pingpong] [--stream] [--sizes N,N...]"
-		" [--count N] HOST\n", transport_name);
+	fprintf(stderr, "usage: %s_peer --serve | [--pingpong] [--stream] [--rate]"
+		" [--sizes N,N...] [--count N] HOST\n", transport_name);
 	exit(2);
 }
 
@@ -261,6 +304,7 @@ static void parse(struct options *options, int argc, char **argv)
 		{ "serve", no_argument, NULL, 's' },
 		{ "pingpong", no_argument, NULL, 'p' },
 		{ "stream", no_argument, NULL, 'u' },
+		{ "rate", no_argument, NULL, 'r' },
 		{ "sizes", required_argument, NULL, 'l' },
 		{ "count", required_argument, NULL, 'n' },
 		{ 0 }
@@ -272,6 +316,7 @@ static void parse(struct options *options, int argc, char **argv)
 		case 's': options->serve = true; break;
 		case 'p': options->wanted[PINGPONG] = true; break;
 		case 'u': options->wanted[STREAM] = true; break;
+		case 'r': options->wanted[RATE] = true; break;
 		case 'l': take_sizes(options, optarg); break;
 		case 'n': options->count = number(optarg, "--count", 1 << 30); break;
 		default: usage();
@@ -291,7 +336,7 @@ int main(int argc, char **argv)
 	};
 
 	parse(&options, argc, argv);
-	if (!options.wanted[PINGPONG] && !options.wanted[STREAM])
+	if (!options.wanted[PINGPONG] && !options.wanted[STREAM] && !options.wanted[RATE])
 		options.wanted[PINGPONG] = options.wanted[STREAM] = true;
 	/* Nothing is written while there is something to measure. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);

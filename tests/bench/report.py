@@ -30,7 +30,8 @@ from tables import KIB, MIB, Link, Verdicts, divide, number, size_name
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What the rounds of one measurement differ in.
-MEASURED = ("elapsed_ns", "busy_ns", "one_way_ns", "min_ns", "p99_ns", "max_ns", "bytes_per_s")
+MEASURED = ("elapsed_ns", "busy_ns", "one_way_ns", "min_ns", "p99_ns", "max_ns", "bytes_per_s",
+            "messages_per_s")
 
 # By the clock on the wall two runs of the same differ by so much.
 TOLERANCE = {"virtual": 0.02, "wall": 0.10}
@@ -185,6 +186,10 @@ class Figures:
         result = self.results.get((place, transport, "stream", size))
         return result and result["busy_ns"] / (result["size"] * result["count"])
 
+    def thousands_per_s(self, place, transport, size):
+        result = self.results.get((place, transport, "rate", size))
+        return result and result["messages_per_s"] / 1e3
+
 
 # ---- tables ----
 
@@ -197,6 +202,8 @@ def columns(figures, place):
     if "stream" in kinds:
         yield "stream, MB/s", figures.stream_mbs, None, True
         yield "stream, CPU s/GB", figures.cpu_s_per_gb, 2, False
+    if "rate" in kinds:
+        yield "rate, 1000 messages/s", figures.thousands_per_s, None, True
 
 
 def group_cells(get, place, size, digits, with_ratio):
@@ -247,6 +254,8 @@ def markdown_rows(figures):
     for size in (KIB, 4 * KIB, 16 * KIB, 64 * KIB, 4 * MIB):
         yield f"stream of {size_name(size)}", "MB/s", figures.stream_mbs, size, None
     yield "CPU of that", "s/GB", figures.cpu_s_per_gb, 4 * MIB, 2
+    for size in (8, KIB):
+        yield f"rate of {size_name(size)}", "k/s", figures.thousands_per_s, size, None
 
 
 def markdown_cells(places, get, unit, size, digits):
@@ -369,6 +378,7 @@ def check_goals(figures):
     for place in wanted_ahead(figures):
         goals.ahead_of_tcp(place, "one way us", figures.one_way_us, True)
         goals.ahead_of_tcp(place, "stream MB/s", figures.stream_mbs, False)
+        goals.ahead_of_tcp(place, "messages/s", figures.thousands_per_s, False)
     for place in figures.places:
         goals.sent_twice(place)
     goals.say_sum()
@@ -378,6 +388,7 @@ def check_goals(figures):
 
 METRICS = (("one_way_ns", "one way", 1e3, "us", False),
            ("bytes_per_s", "stream", 1e6, "MB/s", True),
+           ("messages_per_s", "rate", 1e3, "thousand/s", True),
            ("busy_ns", "CPU of the stream", 1e6, "ms", False))
 
 
@@ -395,7 +406,7 @@ def moved(old, new):
         if not old.get(field) or field not in new:
             continue
         # Of a machine that never idles the CPU time says the same again.
-        if field == "busy_ns" and (new["kind"] == "pingpong" or
+        if field == "busy_ns" and (new["kind"] != "stream" or
                                    new["busy_ns"] == new["elapsed_ns"]):
             continue
         change = new[field] / old[field] - 1
@@ -420,7 +431,7 @@ def list_changes(before, after):
 
 def say_noise(before, after):
     """TCP does not change with omx: what it moves by was not our doing."""
-    changes = {"pingpong": [], "stream": []}
+    changes = {"pingpong": [], "stream": [], "rate": []}
     for key, old, new in comparable(before, after, "tcp"):
         changes[key[2]] += [abs(change) for *_, change, _ in moved(old, new)]
     for kind, values in changes.items():

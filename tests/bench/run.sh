@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# In a guest with two nodes: omx beside TCP over the same cable, at each MTU;
+# In a guest with two nodes: omx beside TCP over the same cable, at each MTU: latency,
+# bandwidth and how many short messages a second (the latter also of MPI programs);
 # what memory costs omx; what one-sided accesses cost beside messages and rxe; and what
 # MPI programs get by omx, by Open MPI's own TCP and by libfabric's. In a guest with
 # --sva: what receiving through an IOMMU costs (iommu.sh).
@@ -24,13 +25,13 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [memory]
-#               [onesided] [mpi] [iommu --unchecked MODULE]
+#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [rate]
+#               [memory] [onesided] [mpi] [iommu --unchecked MODULE]
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
-memory=no onesided=no mpi=no iommu=no unchecked='' transports='tcp omx' mtus='9000 1500' rounds=1
+mpi_rate=no memory=no onesided=no mpi=no iommu=no unchecked='' transports='tcp omx' mtus='9000 1500' rounds=1
 offloads='off on' policies='batch stock'
 [ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
 rate=4gbit
@@ -38,7 +39,7 @@ out=$LAB_OUT/bench.jsonl
 pipe=$(mktemp -u)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p; s/^# \(  *\[onesided.*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p; s/^# \(  *\[memory.*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -342,6 +343,13 @@ mpi_jobs() {
 	measure_steered "$1" "$2"
 }
 
+measure_mpi_rate() {
+	local way
+	for way in omx tcp; do
+		measure_mpi "$way" "$1" "$2" rate
+	done
+}
+
 measure_mpi_everywhere() {
 	local mtu offload round processors
 	processors=$(nproc)
@@ -350,7 +358,8 @@ measure_mpi_everywhere() {
 		for offload in $offloads; do
 			set_offloads "$offload"
 			for ((round = 0; round < rounds; round++)); do
-				mpi_jobs "$mtu" "$offload"
+				[ "$mpi" = no ] || mpi_jobs "$mtu" "$offload"
+				[ "$mpi_rate" = no ] || measure_mpi_rate "$mtu" "$offload"
 			done
 		done
 	done
@@ -368,6 +377,7 @@ take_arguments() {
 		--rounds) rounds=${2:?} && shift ;;
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
+		rate) measurements+=(--rate) mpi_rate=yes ;;
 		memory) memory=yes ;;
 		onesided) onesided=yes ;;
 		mpi) mpi=yes ;;
@@ -378,8 +388,8 @@ take_arguments() {
 		shift
 	done
 	[ ${#measurements[@]} -gt 0 ] || [ "$memory$onesided$mpi$iommu" != nononono ] || {
-		measurements=(--pingpong --stream)
-		memory=yes onesided=yes mpi=yes
+		measurements=(--pingpong --stream --rate)
+		mpi_rate=yes memory=yes onesided=yes mpi=yes
 	}
 }
 
@@ -394,5 +404,5 @@ printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "acce
 [ "$memory" = no ] || measure_memory
 [ "$onesided" = no ] || measure_onesided
 [ "$onesided" = no ] || measure_active
-[ "$mpi" = no ] || measure_mpi_everywhere
+[ "$mpi$mpi_rate" = nono ] || measure_mpi_everywhere
 [ "$iommu" = no ] || measure_iommu "$unchecked"

@@ -11,7 +11,7 @@
 
 extern const char transport_name[];
 
-/* Buffers that a stream uses in turn; each begins a page. */
+/* Buffers that messages use in turn; each begins a page. */
 struct slots {
 	char *base;
 	size_t stride;

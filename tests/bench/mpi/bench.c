@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: mpi_bench [--timeout S] --mode pingpong|isend|patterns|overlap|steered|queues|windows
+ * usage: mpi_bench [--timeout S]
+ *		--mode pingpong|isend|patterns|overlap|steered|queues|rate|windows
  */
 #include "bench.h"
 
@@ -57,6 +58,7 @@ static const struct {
 	{ "overlap", overlap },
 	{ "steered", overlap_steered },
 	{ "queues", queues },
+	{ "rate", rate },
 	{ "windows", windows },
 };
 

@@ -7,6 +7,7 @@
  *   collectives.c	patterns as the Intel MPI Benchmarks define them
  *   overlap.c		computing while messages are under way
  *   queues.c		many receives posted, many messages unexpected
+ *   rate.c		short messages, many at a time
  *   windows.c		one-sided accesses
  *
  * What is measured is first done once with contents that are checked.
@@ -22,6 +23,7 @@ void patterns(void);
 void overlap(void);
 void overlap_steered(void);
 void queues(void);
+void rate(void);
 void windows(void);
 
 /* How often to do what `size` bytes are for. */

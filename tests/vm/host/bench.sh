@@ -13,11 +13,12 @@ usage: ./lab bench [--nic [--markdown] | --wall] [--rounds N] [--against FILE]
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
-is doing; what memory costs omx, also over a link of 4 Gb/s; and how fast the
+is doing; how many messages of 8 B and 1 KiB a second two peers, and two MPI
+processes, pass on with 64 of them under way; what memory costs omx, also over a link of 4 Gb/s; and how fast the
 messages of MPI programs are, carried by omx, by Open MPI's own TCP and by
 libfabric's; and what puts, gets and atomics cost beside messages and beside
 RDMA over Ethernet in software (rxe, in virtual time only).
-Groups: latency, bandwidth, memory, onesided, mpi; all if none is named.
+Groups: latency, bandwidth, rate, memory, onesided, mpi; all if none is named.
 iommu is a group of its own, in a guest with --sva: what receiving through an IOMMU
 costs when pages are absent, by the driver's own table, by page requests and by the
 reports of the engine, and what work the engine saves the processor.
@@ -77,7 +78,7 @@ cmd_bench() {
 			shift
 			;;
 		-*) usage_error "unknown option $1" ;;
-		latency | bandwidth | memory | onesided | mpi) groups+=("$1") ;;
+		latency | bandwidth | rate | memory | onesided | mpi) groups+=("$1") ;;
 		iommu) iommu=yes ;;
 		congestion) congestion=yes ;;
 		*) usage_error "there is no group $1" ;;
