@@ -8,7 +8,7 @@ default_debug=no
 default_udp=
 
 default_options() {
-	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic=
+	opt_nodes=2 opt_mtu=9000 opt_netem='' opt_machines=no opt_nic='' opt_moderated=no
 	opt_virtual_time=no opt_memory=2G opt_timeout=600 opt_module=yes opt_kernel=6.1
 	opt_debug=$default_debug opt_udp=$default_udp opt_measure=no opt_iommu=no opt_sva=no opt_boot='' opt_speed=1
 }
@@ -18,6 +18,7 @@ take_option() {
 	taken=1
 	case $1 in
 	--machines) opt_machines=yes ;;
+	--moderated) opt_moderated=yes ;;
 	--virtual-time) opt_virtual_time=yes ;;
 	--no-module) opt_module=no ;;
 	--iommu) opt_iommu=yes ;;
@@ -81,12 +82,17 @@ check_options() {
 }
 
 # The e1000 interrupts for every frame: with its moderation a frame waits up to
-# 128 us. The e1000e cannot be told to do without.
+# 128 us, as it may with a real NIC. The e1000e cannot be told to do without.
 choose_nic() {
+	local mitigation=off
 	nic_module='' nic_device=''
+	if [ "$opt_moderated" = yes ]; then
+		mitigation=on
+		[ "$opt_nic" = e1000 ] || usage_error "--moderated is of --nic e1000"
+	fi
 	case $opt_nic in
 	'') return ;;
-	e1000) nic_module=e1000 nic_device=e1000,mitigation=off ;;
+	e1000) nic_module=e1000 nic_device=e1000,mitigation=$mitigation ;;
 	e1000e) nic_module=e1000e nic_device=e1000e ;;
 	virtio) nic_module=virtio_net nic_device=virtio-net-pci ;;
 	vmxnet3) nic_module=vmxnet3 nic_device=vmxnet3 ;;

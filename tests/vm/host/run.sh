@@ -30,6 +30,8 @@ leak, or a guest that did not come up.
   --nic MODEL         an emulated NIC: e1000, e1000e (what --machines has by
                       default), virtio or vmxnet3; without --machines two of
                       them join the two nodes of one guest instead of veth
+  --moderated         with --nic e1000: not an interrupt for each frame, but one for
+                      all frames of up to 128 us
   --iommu             an IOMMU that the kernel uses, and the copy engine of
                       tests/engine behind it
   --sva               the same, but the engine reads the page tables of processes

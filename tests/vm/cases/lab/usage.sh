@@ -44,5 +44,7 @@ refused '--release takes' package --release 13
 refused 'takes no argument' build --no-module everything
 refused 'no group nothing' bench nothing
 refused '--rounds is' bench --rounds 0
+refused '--moderated is of --nic e1000' run --moderated true
+refused '--moderated is of --nic e1000' run --nic vmxnet3 --moderated true
 refused 'takes no argument' demo now
 exit $status
