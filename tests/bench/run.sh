@@ -25,21 +25,24 @@
 # takes medians.
 #
 # usage: run.sh [--transports 'omx tcp'] [--mtus 'N...'] [--offloads 'off on']
-#               [--policies 'batch stock'] [--rate RATE] [--rounds N] [latency] [bandwidth] [rate]
-#               [memory] [onesided] [mpi] [iommu --unchecked MODULE]
+#               [--policies 'batch stock'] [--rate RATE] [--link RATE] [--moderated] [--rounds N]
+#               [latency] [bandwidth] [rate] [memory] [onesided] [mpi] [iommu --unchecked MODULE]
+#
+# --link is of everything that is measured, --rate of the second part of memory only.
+# --moderated says how the guest's NICs interrupt, which cannot be seen from here.
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
 mpi_rate=no memory=no onesided=no mpi=no iommu=no unchecked='' transports='tcp omx' mtus='9000 1500' rounds=1
-offloads='off on' policies='batch stock'
-[ -z "${LAB_NIC:-}" ] || offloads=nic policies=batch
-rate=4gbit
+offloads='off on' memory_offload=off policies='batch stock' nic=${LAB_NIC:-}
+[ -z "$nic" ] || offloads=nic memory_offload=nic policies=batch
+rate=4gbit link=''
 out=$LAB_OUT/bench.jsonl
 pipe=$(mktemp -u)
 
 usage() {
-	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p; s/^# \(  *\[memory.*\)/\1/p' "$0" >&2
+	sed -n 's/^# \(usage: .*\)/\1/p; s/^# \(  *\[--pol.*\)/\1/p; s/^# \(  *\[latency.*\)/\1/p' "$0" >&2
 	exit 2
 }
 
@@ -66,11 +69,23 @@ set_mtu() {
 	sleep 3
 }
 
-# begin TRANSPORT MTU OFFLOAD POLICY [RATE]. The order of begin and end is the
-# file's only structure.
+# Frames arrive when they are sent unless this has been said.
+limit_links() {
+	modprobe sch_netem || die "no netem"
+	both tc qdisc replace dev eth0 root netem rate "$1" limit 10000 || die "no links of $1"
+	link=$1
+}
+
+free_links() {
+	both tc qdisc del dev eth0 root
+	link=''
+}
+
+# begin TRANSPORT MTU OFFLOAD POLICY. The order of begin and end is the file's only
+# structure.
 begin() {
-	printf '{"begin": {"transport": "%s", "mtu": %d, "offload": "%s", "policy": "%s", "rate": "%s"}}\n' \
-		"${@:1:4}" "${5:-}" >>"$out"
+	printf '{"begin": {"transport": "%s", "mtu": %d, "offload": "%s", "policy": "%s", "nic": "%s", "rate": "%s"}}\n' \
+		"${@:1:4}" "$nic" "$link" >>"$out"
 }
 
 end() {
@@ -128,15 +143,22 @@ measure_everywhere() {
 measure_memory() {
 	local round
 	set_mtu 9000
-	set_offloads off
+	set_offloads "$memory_offload"
+	if [ -n "$link" ]; then
+		measure_memory_at_rate
+		return
+	fi
 	for ((round = 0; round < rounds; round++)); do
 		echo "bench: memory" >&2
-		begin memory 9000 off batch
+		begin memory 9000 "$memory_offload" batch
 		run_peers memory batch || die "memory failed"
 		echo "bench: memory, regions not kept" >&2
 		run_peers memory batch --uncached || die "memory failed, regions not kept"
 	done
-	[ "${LAB_VIRTUAL_TIME:-no}" = no ] || measure_memory_at_rate
+	[ "${LAB_VIRTUAL_TIME:-no}" = yes ] || return 0
+	limit_links "$rate"
+	measure_memory_at_rate
+	free_links
 }
 
 # In virtual time a frame arrives when it is sent, and all work is a sum. With a
@@ -144,14 +166,11 @@ measure_memory() {
 # pinning beside the transfer become visible. By the clock on the wall two
 # processors show that.
 measure_memory_at_rate() {
-	modprobe sch_netem || die "no netem"
-	both tc qdisc replace dev eth0 root netem rate "$rate" limit 10000
-	echo "bench: memory, $rate" >&2
-	begin memory 9000 off batch "$rate"
-	run_peers memory batch --overlap || die "memory failed at $rate"
-	echo "bench: memory, $rate, regions not kept" >&2
-	run_peers memory batch --overlap --uncached || die "memory failed at $rate, regions not kept"
-	both tc qdisc del dev eth0 root
+	echo "bench: memory, $link" >&2
+	begin memory 9000 "$memory_offload" batch
+	run_peers memory batch --overlap || die "memory failed at $link"
+	echo "bench: memory, $link, regions not kept" >&2
+	run_peers memory batch --overlap --uncached || die "memory failed at $link, regions not kept"
 }
 
 # Long messages beside conditional writes of the same bytes.
@@ -374,6 +393,8 @@ take_arguments() {
 		--offloads) offloads=${2:?} && shift ;;
 		--policies) policies=${2:?} && shift ;;
 		--rate) rate=${2:?} && shift ;;
+		--link) link=${2:?} && shift ;;
+		--moderated) nic+=' with moderated interrupts' ;;
 		--rounds) rounds=${2:?} && shift ;;
 		latency) measurements+=(--pingpong) ;;
 		bandwidth) measurements+=(--stream) ;;
@@ -400,6 +421,7 @@ mkfifo "$pipe"
 : >"$out"
 printf '{"guest": {"kernel": "%s", "processors": %d, "virtual_time": "%s", "accelerator": "%s"}}\n' \
 	"$(uname -r)" "$(nproc)" "${LAB_VIRTUAL_TIME:-no}" "${LAB_ACCELERATOR:-}" >>"$out"
+[ -z "$link" ] || limit_links "$link"
 [ ${#measurements[@]} -eq 0 ] || measure_everywhere
 [ "$memory" = no ] || measure_memory
 [ "$onesided" = no ] || measure_onesided

@@ -4,8 +4,9 @@
 
 usage_bench() {
 	cat <<END
-usage: ./lab bench [--nic [--markdown] | --wall] [--rounds N] [--against FILE]
-                   [--json FILE] [GROUP...]
+usage: ./lab bench [--wall] [--rounds N] [--against FILE] [--json FILE] [GROUP...]
+       ./lab bench --nic [--model M] [--moderated] [--link RATE] [--markdown]
+                   [--rounds N] [--against FILE] [--json FILE] [GROUP...]
        ./lab bench [--rounds N] [--against FILE] [--json FILE] iommu
        ./lab bench [--nodes N] [--mtu N] [--pattern P] [--size N] [--transport T]
                    [--rate RATE] [--queue N] [--duration MS] [--speed N]
@@ -25,9 +26,15 @@ reports of the engine, and what work the engine saves the processor.
 congestion is a group of its own, too, in guests with 64 nodes: what traffic that
 congests links does to omx, and to TCP with cubic and with dctcp.
 
-  --nic            latency and bandwidth over a pair of emulated NICs ($bench_nic,
-                   an interrupt for each frame), TCP with all the offloads that
-                   these have; and over veth, with offloads, at MTU 9000
+  --nic            over a pair of emulated NICs with an interrupt for each frame, TCP
+                   with all the offloads that these have: latency, bandwidth, rate,
+                   memory, mpi. If none is named, the first three, and also over
+                   veth, with offloads, at MTU 9000
+  --model M        of --nic: e1000 (if nothing is said) or vmxnet3
+  --moderated      of --nic, e1000: not an interrupt for each frame, but one for all
+                   frames of up to 128 us
+  --link RATE      of --nic: what each NIC sends at, as tc has it, such as 10gbit;
+                   without it frames take no time. Not over veth
   --markdown       of --nic: print nothing but the table of docs/results/network.md
   --rounds N       measure everything N times; shown and compared are medians.
                    Some figures have two values, since in virtual time one
@@ -49,18 +56,23 @@ END
 
 virtual_rounds=1
 wall_rounds=5
-bench_nic=e1000
 bench_script=$top/tests/bench/run.sh
 bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
 	local wall=no nic=no markdown=no iommu=no congestion=no measure=no rounds='' against=''
+	local model='' moderated=no link='' veth=no
 	local report=() groups=() traffic=() traffic_option=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--help | -h) usage_bench && return ;;
 		--wall) wall=yes ;;
 		--nic) nic=yes ;;
+		--moderated) moderated=yes ;;
+		--model | --link)
+			take_nic_value "$1" "${2:-}"
+			shift
+			;;
 		--markdown) markdown=yes && report+=(--markdown) ;;
 		--rounds)
 			rounds=$(number --rounds "${2:-}" 1 100)
@@ -86,9 +98,10 @@ cmd_bench() {
 		shift
 	done
 	check_bench_options
-	[[ "$iommu$nic$congestion ${groups[*]:-memory}" != nonono*memory* ]] || measure=yes
+	[ "$nic" = no ] || choose_nic_groups
+	[[ "$iommu$congestion ${groups[*]:-memory}" != nono*memory* ]] || measure=yes
 	ensure_packages "${packages[@]}" "${packages_bench[@]}" "${packages_mpi[@]}"
-	[[ "$iommu$wall$nic$congestion ${groups[*]:-onesided}" != nononono*onesided* ]] ||
+	[[ "$iommu$wall$congestion ${groups[*]:-onesided}" != nonono*onesided* ]] ||
 		ensure_packages "${packages_rxe[@]}"
 	choose_clock
 	[ -z "$against" ] ||
@@ -112,7 +125,13 @@ check_bench_options() {
 	[ "$markdown$nic" != yesno ] || usage_error "--markdown is of --nic"
 	[ "$markdown" = no ] || [ -z "$against" ] ||
 		usage_error "--markdown prints one table only, without --against"
-	[ "$nic" = no ] || [ ${#groups[@]} = 0 ] || usage_error "--nic takes no group"
+	[ "$markdown" = no ] || [ -z "$link${groups[*]}" ] ||
+		usage_error "--markdown prints one table only, without --link and groups"
+	[ "$nic" = yes ] || [ -z "$model" ] || usage_error "--model is of --nic"
+	[ "$nic" = yes ] || [ -z "$link" ] || usage_error "--link is of --nic"
+	[ "$moderated" = no ] || [[ "$nic$model" =~ ^yes(e1000)?$ ]] ||
+		usage_error "--moderated is of --nic with the model e1000"
+	[[ "$nic ${groups[*]}" != yes*onesided* ]] || usage_error "onesided is not measured over emulated NICs"
 	[ "$iommu" = no ] || [ ${#groups[@]} = 0 ] || usage_error "iommu is measured alone"
 	[ "$iommu$nic" != yesyes ] || usage_error "iommu is not measured over emulated NICs"
 	[ "$iommu$wall" != yesyes ] || usage_error "iommu is measured in virtual time"
@@ -121,14 +140,38 @@ check_bench_options() {
 
 measure() { run_guest "$out" "$top" "$bench_script" "$@"; }
 
-# Two guests; their results become one file.
+# take_nic_value OPTION VALUE
+take_nic_value() {
+	case $1=$2 in
+	--model=e1000 | --model=vmxnet3) model=$2 ;;
+	--model=*) usage_error "--model is e1000 or vmxnet3" ;;
+	--link=*)
+		[[ $2 =~ ^[0-9]+(\.[0-9]+)?([kmgt]i?)?(bit|bps)$ ]] ||
+			usage_error "--link is a rate as tc has it, such as 10gbit"
+		link=$2
+		;;
+	esac
+}
+
+choose_nic_groups() {
+	[ ${#groups[@]} = 0 ] || return 0
+	groups=(latency bandwidth rate)
+	[ -n "$link" ] || veth=yes
+}
+
+# A guest with NICs, and perhaps one with veth; their results become one file.
 measure_nic() {
-	measure --rounds "$rounds" --mtus 9000 --offloads on --policies batch latency bandwidth || return
-	mv "$out/bench.jsonl" "$out/veth.jsonl"
-	opt_nic=$bench_nic
+	local words=()
+	if [ "$veth" = yes ]; then
+		measure --rounds "$rounds" --mtus 9000 --offloads on --policies batch "${groups[@]}" || return
+		mv "$out/bench.jsonl" "$out/veth.jsonl"
+	fi
+	opt_nic=${model:-e1000} opt_moderated=$moderated
 	check_options
-	measure --rounds "$rounds" latency bandwidth || return
-	cat "$out/veth.jsonl" >>"$out/bench.jsonl"
+	[ "$moderated" = no ] || words+=(--moderated)
+	[ -z "$link" ] || words+=(--link "$link")
+	measure --rounds "$rounds" "${words[@]}" "${groups[@]}" || return
+	[ "$veth" = no ] || cat "$out/veth.jsonl" >>"$out/bench.jsonl"
 }
 
 # The module that does not look whether a page is there is built for this guest's kernel.

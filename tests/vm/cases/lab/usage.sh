@@ -44,7 +44,16 @@ refused '--release takes' package --release 13
 refused 'takes no argument' build --no-module everything
 refused 'no group nothing' bench nothing
 refused '--rounds is' bench --rounds 0
+refused '--model is of --nic' bench --model vmxnet3
+refused '--model is e1000 or vmxnet3' bench --nic --model e1000e
+refused '--moderated is of --nic' bench --moderated latency
+refused '--moderated is of --nic' bench --nic --model vmxnet3 --moderated
 refused '--moderated is of --nic e1000' run --moderated true
 refused '--moderated is of --nic e1000' run --nic vmxnet3 --moderated true
+refused '--link is of --nic' bench --link 10gbit latency
+refused '--link is a rate' bench --nic --link fast
+refused 'not measured over emulated NICs' bench --nic onesided
+refused 'without --link and groups' bench --nic --markdown rate
+refused 'without --link and groups' bench --nic --markdown --link 10gbit
 refused 'takes no argument' demo now
 exit $status
