@@ -14,11 +14,12 @@ usage: ./lab bench [--wall] [--rounds N] [--against FILE] [--json FILE] [GROUP..
 
 Measures omx beside TCP in virtual time, where one instruction takes one
 nanosecond: figures repeat to a fraction of a percent whatever this machine
-is doing; how many messages of 8 B and 1 KiB a second two peers, and two MPI
-processes, pass on with 64 of them under way; what memory costs omx, also over a link of 4 Gb/s; and how fast the
-messages of MPI programs are, carried by omx, by Open MPI's own TCP and by
-libfabric's; and what puts, gets and atomics cost beside messages and beside
-RDMA over Ethernet in software (rxe, in virtual time only).
+is doing; how many messages of 8 B and 1 KiB a second pass with 64 of them
+under way, also between MPI programs; what memory costs omx, also over a link
+of 4 Gb/s; and how fast the messages of MPI programs are, carried by omx, by
+Open MPI's own TCP and by libfabric's; and what puts, gets and atomics cost
+beside messages and beside RDMA over Ethernet in software (rxe, in virtual time
+only).
 Groups: latency, bandwidth, rate, memory, onesided, mpi; all if none is named.
 iommu is a group of its own, in a guest with --sva: what receiving through an IOMMU
 costs when pages are absent, by the driver's own table, by page requests and by the
