@@ -332,6 +332,8 @@ static_assert(sizeof(struct omx_wire_ack) == 20);
 static_assert(sizeof(struct omx_wire_pull_request) == 28);
 static_assert(sizeof(struct omx_wire_pull_response) == 16);
 
+#define OMX_EAGER_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
 #define OMX_PULL_RESPONSE_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_response))
 static_assert(sizeof(struct omx_wire_nack) == 8);

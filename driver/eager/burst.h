@@ -17,8 +17,6 @@
 #include "net/gso.h"
 #include "omx_wire.h"
 
-#define OMX_EAGER_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
-
 struct omx_channel;
 
 /* ---- to be sent; ch->lock held ---- */

@@ -12,7 +12,6 @@
 
 #include "channel/channel.h"
 #include "channel/receive_window.h"
-#include "eager/burst.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -20,6 +19,7 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/gso.h"
 
 /* Frames that use more memory than so many times their payload are copied. */
 #define WASTE_MAX	4

@@ -9,7 +9,6 @@
 
 #include "channel/channel.h"
 #include "channel/send.h"
-#include "eager/burst.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"

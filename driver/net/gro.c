@@ -13,7 +13,6 @@
 #include <linux/skbuff.h>
 #include <net/gro.h>
 
-#include "eager/burst.h"
 #include "net/gso.h"
 #include "net/gso_private.h"
 #include "omx_wire.h"

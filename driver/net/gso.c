@@ -10,7 +10,6 @@
 #include <net/sock.h>
 
 #include "compat.h"
-#include "eager/burst.h"
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/gso.h"

@@ -58,7 +58,7 @@ static inline u8 omx_burst_flags_inside(u8 flags)
 /* Frees the frames that have been merged with this one.  BH off. */
 void omx_gro_free_merged(struct sk_buff *skb);
 
-/* Frees a response that has been received.  BH off. */
+/* Frees a frame that has been received, or several in one skb.  BH off. */
 static inline void omx_gro_free(struct sk_buff *skb)
 {
 	if (unlikely(skb_has_frag_list(skb)))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many frames of a pull response one GSO frame can carry.  The sender makes none
- * that is longer, and the puller requests multiples of it.
+ * How many frames of a pull one skb can carry.  The sender makes none that is longer, and
+ * the puller requests multiples of it.  Eager packets, whose headers are longer, ask only
+ * whether it is more than one.
  */
 #ifndef OMX_GSO_FRAMES_H
 #define OMX_GSO_FRAMES_H

@@ -5,7 +5,6 @@
 
 #include <linux/types.h>
 
-#include "eager/burst.h"
 #include "omx_wire.h"
 
 struct list_head;

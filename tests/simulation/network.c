@@ -8,7 +8,6 @@
 #include "sim.h"
 
 #include "burst.h"
-#include "eager/burst.h"
 #include "trace.h"
 
 #define OVERHEAD	24u		/* on the link: preamble, check sequence, gap */
