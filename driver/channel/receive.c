@@ -169,11 +169,17 @@ static void channel_receive_packets(struct omx_channel *ch, struct sk_buff *skb,
 	}
 	if (channel_receive_whole(ch, skb, flow, seq, packets))
 		return;
-	for (i = 0; i < min_t(u32, packets, OMX_WINDOW); i++) {
+	if (packets > OMX_WINDOW) {	/* whoever sends so many keeps to no window */
+		omx_count_add(ch->ep->board, DROP_WINDOW, packets - OMX_WINDOW);
+		packets = OMX_WINDOW;
+	}
+	for (i = 0; i < packets; i++) {
 		struct sk_buff *packet = omx_burst_copy_packet(skb, i);
 
-		if (packet)	/* otherwise it is as if the network had lost it */
+		if (packet)
 			channel_receive_packet(ch, packet, flow, seq + i, freed);
+		else
+			omx_count(ch->ep->board, DROP_NO_MEMORY);
 	}
 	__skb_queue_tail(freed, skb);
 }
