@@ -466,7 +466,12 @@ def check_comparable(path, earlier, name):
                f" this is measured {CLOCKS.get(name, name)}: they cannot be compared")
 
 
+def links_of(run):
+    return {Link.of(entry) for kind in ("results", "memory", "mpi") for entry in run.get(kind, [])}
+
+
 def compare(path, run, after):
+    """As the status of the program: 0, 1 if something is worse, 2 if nothing is compared."""
     earlier, before = read_earlier(path)
     check_comparable(path, earlier, accelerator(run))
     print(f"\nAgainst {path} ({earlier.get('commit')}, {earlier.get('date')},"
@@ -484,7 +489,10 @@ def compare(path, run, after):
     worse_ones += congestion.list_changes(earlier.get("congestion", []), run["congestion"],
                                           TOLERANCE[after.clock])
     say_noise(before, after)
-    return worse_ones
+    if links_of(run) and not links_of(run) & links_of(earlier):
+        print("  nothing: it is of other links")
+        return 2
+    return 1 if worse_ones else 0
 
 
 def report(run, arguments):
@@ -511,9 +519,9 @@ def report(run, arguments):
         iommu.report(run["iommu"])
     if run["congestion"]:
         congestion.report(run["congestion"])
-    worse = arguments.against and compare(arguments.against, run, figures)
+    status = compare(arguments.against, run, figures) if arguments.against else 0
     print("kept in", keep(run, arguments.json))
-    return 1 if worse else 0
+    return status
 
 
 def main():
