@@ -148,7 +148,7 @@ run_workers() {
 		pids+=($!)
 	done
 	wait "${pids[@]}" || true
-	kill "$watcher"
+	kill "$watcher" 2>/dev/null || true
 	pids=()
 }
 
