@@ -87,9 +87,9 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
  * Consumes skb.  The packet that is next in order always has a place: otherwise
  * packets ahead of it could use up the memory while they wait for it.
  */
-static void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
-				   u16 flow, u32 seq,
-				   struct sk_buff_head *freed)
+static __always_inline void channel_receive_packet(struct omx_channel *ch, struct sk_buff *skb,
+						   u16 flow, u32 seq,
+						   struct sk_buff_head *freed)
 {
 	struct omx_board *board = ch->ep->board;
 	enum omx_rx_verdict verdict = omx_rx_judge(&ch->rx, flow, seq);
@@ -157,16 +157,12 @@ static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u
 	return true;
 }
 
-/* Consumes skb, which may be a burst. */
-static void channel_receive_packets(struct omx_channel *ch, struct sk_buff *skb, u16 flow,
-				    u32 seq, u32 packets, struct sk_buff_head *freed)
+/* Consumes skb.  Not inline, as channel_receive_packet() is for single packets. */
+static noinline void channel_receive_burst(struct omx_channel *ch, struct sk_buff *skb, u16 flow,
+					   u32 seq, u32 packets, struct sk_buff_head *freed)
 {
 	u32 i;
 
-	if (likely(packets == 1)) {
-		channel_receive_packet(ch, skb, flow, seq, freed);
-		return;
-	}
 	if (channel_receive_whole(ch, skb, flow, seq, packets))
 		return;
 	if (packets > OMX_WINDOW) {	/* whoever sends so many keeps to no window */
@@ -414,7 +410,10 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	if (likely(flow == ch->rx.flow))
 		channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
 				  be32_to_cpu(sequence->seq), packets);
-	channel_receive_packets(ch, skb, flow, be32_to_cpu(sequence->seq), packets, &freed);
+	if (likely(packets == 1))
+		channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+	else
+		channel_receive_burst(ch, skb, flow, be32_to_cpu(sequence->seq), packets, &freed);
 	omx_channel_watch_owed(ch, was_owed);
 	/* Only now, so that what it sends carries the ack of this packet. */
 	if (now)

@@ -172,7 +172,8 @@ static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
 }
 
 /* In a burst with others, if it can be. */
-static void packet_send(struct omx_channel *ch, struct sk_buff *skb, struct sk_buff_head *out)
+static void packet_send_together(struct omx_channel *ch, struct sk_buff *skb,
+				 struct sk_buff_head *out)
 {
 	struct sk_buff *last = skb_peek_tail(out), *burst;
 
@@ -204,6 +205,7 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 			     struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
+	bool together;
 	u16 window;
 
 	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending) ||
@@ -215,6 +217,8 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	}
 	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
+	together = skb_queue_len(&ch->pending) > 1 &&
+		   omx_burst_is_possible(ch, skb_peek(&ch->pending));
 	do {
 		skb = __skb_dequeue(&ch->pending);
 		ch->pending_bytes -= skb->truesize;
@@ -227,7 +231,10 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 			packet_request_ack(skb);
 		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
 		omx_tx_sent(&ch->tx, now);
-		packet_send(ch, skb, out);
+		if (together)
+			packet_send_together(ch, skb, out);
+		else
+			packet_send_clone(ch, skb, out);
 		if (unlikely(ch->queueing.credit))
 			ch->queueing.credit -= skb->len;
 	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending) &&

@@ -63,12 +63,12 @@ static void burst_attach(struct sk_buff *burst, const struct sk_buff *packet)
 	head->length = cpu_to_be16(be16_to_cpu(head->length) + length);
 }
 
-static bool device_takes_bursts(struct omx_channel *ch, u32 length)
+bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet)
 {
 	u32 frames;
 
 	rcu_read_lock();	/* the device stays */
-	frames = omx_gso_frames(ch->ep->board, ch->mac, length);
+	frames = omx_gso_frames(ch->ep->board, ch->mac, packet->len);
 	rcu_read_unlock();
 	return frames > 1;
 }
@@ -77,8 +77,7 @@ struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *pa
 {
 	struct sk_buff *burst;
 
-	if (!packet_is_eager(packet) || packet_ends_message(packet) ||
-	    !packet_is_on_page(packet) || !device_takes_bursts(ch, packet_payload(packet)))
+	if (!packet_is_eager(packet) || packet_ends_message(packet) || !packet_is_on_page(packet))
 		return NULL;
 	burst = omx_packet_copy_header(packet, FRAME_HEADER);
 	if (!burst)

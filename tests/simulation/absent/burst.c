@@ -33,13 +33,18 @@ static u32 left_from(const struct sk_buff *packet)
 }
 
 /* Half of the channels have a device that takes several frames. */
+bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet)
+{
+	return ch->flow & 1;
+}
+
 struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *packet)
 {
 	u32 room = min(min(left_from(packet), PACKETS_MAX * payload_of(packet)),
 		       (u32)(U16_MAX - FRAME_HEADER));
 	struct sk_buff *burst;
 
-	if (!(ch->flow & 1) || !is_eager(packet) || left_from(packet) == payload_of(packet))
+	if (!is_eager(packet) || left_from(packet) == payload_of(packet))
 		return NULL;
 	burst = alloc_skb(NET_SKB_PAD + FRAME_HEADER + room, GFP_ATOMIC);
 	if (!burst)
