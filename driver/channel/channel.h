@@ -82,6 +82,7 @@ struct omx_channel {
 
 	struct omx_tx_state tx;
 	bool tx_unknown;			/* the peer's last ack was for another flow */
+	u8 forgotten;				/* responses in a row of a peer that knew it */
 	struct omx_rtt rtt;
 	struct omx_rack rack;
 	struct omx_probing probing;

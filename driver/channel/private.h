@@ -23,6 +23,9 @@
 
 struct omx_flow;
 
+/* An old response may still arrive once; after so many the peer has really forgotten us. */
+#define OMX_FORGOTTEN	2
+
 /* What a packet's skb->cb says while the channel keeps it. */
 struct omx_packet_cb {
 	bool charged;		/* see omx_channel_charge_ahead() */

@@ -478,6 +478,7 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	struct sk_buff_head out, freed;
 	u32 acked = be32_to_cpu(ack->ack);
 	struct sk_buff *access = NULL;
+	bool forgotten;
 
 	if (!ch) {
 		if (ack->flags & OMX_ACK_PROBE)
@@ -507,9 +508,12 @@ void omx_channel_ack_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			omx_channel_send_ack(ch, ack->flags & OMX_ACK_NUMBER, &out);
 		access = omx_channel_next_access(ch, 0, &out);
 	}
+	forgotten = ch->forgotten == OMX_FORGOTTEN;
 	spin_unlock(&ch->lock);
 
 	kfree_skb(skb);
+	if (unlikely(forgotten))
+		omx_channel_fail(ch, OMX_STATUS_CLOSED);
 	omx_channel_xmit(ch, &out);
 	packets_free(&freed);
 	omx_channel_perform(ch, access);

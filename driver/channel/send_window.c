@@ -63,6 +63,8 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 		return 0;
 	}
 	now = omx_channel_now_us();
+	if (unlikely(newly > 0 && !ch->tx.acked))
+		ch->probing.open = 0;	/* the peer may have answered before that */
 	if (newly > 0)
 		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
@@ -83,15 +85,26 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	return now;
 }
 
-/* The response to a probe for lost packets, or 0: it is something else. */
-static u8 ack_probe_number(const struct omx_channel *ch, const struct omx_wire_ack *ack)
+/*
+ * A response to one of our probes, perhaps.  Nothing of our flow may have arrived; then the
+ * peer may not even have a channel.  But if it has acknowledged packets of ours before the
+ * probe was sent, and knows of none, it has given up that channel, and this is another one.
+ */
+static void channel_receive_answer(struct omx_channel *ch, const struct omx_wire_ack *ack, u64 now)
 {
-	bool knows_flow = be16_to_cpu(ack->flow) == ch->tx.flow;
+	u8 number = (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
+	u32 sent;
 
-	/* Or nothing has arrived, and the peer does not even have a channel. */
-	if (ack->flags & OMX_ACK_PROBE || !(knows_flow || (!ack->flow && !ch->tx.acked)))
-		return 0;
-	return (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
+	if (ack->flags & OMX_ACK_PROBE || (ack->flow && ch->tx_unknown) ||
+	    !omx_probing_answered(&ch->probing, number, &sent))
+		return;
+	if (!ack->flow && ch->tx.acked) {
+		if (ch->forgotten < OMX_FORGOTTEN)
+			ch->forgotten++;
+		return;
+	}
+	ch->forgotten = 0;
+	omx_rack_probed(&ch->rack, &ch->tx, &ch->rtt, sent, now);
 }
 
 /*
@@ -126,7 +139,6 @@ static void channel_receive_marked(struct omx_channel *ch, u16 marked, u64 now)
 u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack *ack)
 {
 	u64 newly, now = omx_channel_now_us();
-	u32 sent;
 
 	lockdep_assert_held(&ch->lock);
 	ch->tx_unknown = be16_to_cpu(ack->flow) != ch->tx.flow;
@@ -144,8 +156,7 @@ u64 omx_channel_receive_report(struct omx_channel *ch, const struct omx_wire_ack
 	} else if (!ack->flow) {
 		channel_receive_refusal(ch, be16_to_cpu(ack->window), now);
 	}
-	if (omx_probing_answered(&ch->probing, ack_probe_number(ch, ack), &sent))
-		omx_rack_probed(&ch->rack, &ch->tx, &ch->rtt, sent, now);
+	channel_receive_answer(ch, ack, now);
 	return now;
 }
 

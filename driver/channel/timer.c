@@ -178,6 +178,16 @@ static bool channel_should_probe(const struct omx_channel *ch)
 	       (ch->in_doubt || time_after_eq(jiffies, READ_ONCE(ch->heard) + interval));
 }
 
+/* While packets are in flight, recovery.c numbers its probes. */
+static void channel_probe_idle(struct omx_channel *ch, struct sk_buff_head *out)
+{
+	u8 number = 0;
+
+	if (!omx_channel_expects_acks(ch))
+		number = omx_probing_sent(&ch->probing, omx_channel_now_us());
+	omx_channel_send_ack(ch, OMX_ACK_PROBE | number << OMX_ACK_NUMBER_SHIFT, out);
+}
+
 /* Returns when the timer has to run again. */
 static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_head *out)
 {
@@ -188,7 +198,7 @@ static unsigned long channel_timer_work(struct omx_channel *ch, struct sk_buff_h
 	if (omx_channel_is_waiting(ch) || ch->in_doubt) {
 		if (channel_should_probe(ch)) {
 			ch->probed = jiffies;
-			omx_channel_send_ack(ch, OMX_ACK_PROBE, out);
+			channel_probe_idle(ch, out);
 		}
 		next = jiffies + channel_probe_interval(ch);
 	}
