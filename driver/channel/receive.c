@@ -157,12 +157,27 @@ static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u
 	return true;
 }
 
+/*
+ * The last packet of a burst says whether more wait.  The others, which are sent again one by
+ * one, say that some do.
+ */
+static void burst_note_more(struct omx_channel *ch, const struct sk_buff *skb, u32 last)
+{
+	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	bool more = sequence->flags & OMX_SEQUENCE_MORE;
+
+	omx_channel_change_more(ch, more, last);
+	omx_channel_note_more(ch, more, last);
+}
+
 /* Consumes skb.  Not inline, as channel_receive_packet() is for single packets. */
 static noinline void channel_receive_burst(struct omx_channel *ch, struct sk_buff *skb, u16 flow,
-					   u32 seq, u32 packets, struct sk_buff_head *freed)
+					   u32 seq, struct sk_buff_head *freed)
 {
-	u32 i;
+	u32 packets = omx_burst_packets(skb), i;
 
+	if (likely(flow == ch->rx.flow))
+		burst_note_more(ch, skb, seq + packets - 1);
 	if (channel_receive_whole(ch, skb, flow, seq, packets))
 		return;
 	if (packets > OMX_WINDOW) {	/* whoever sends so many keeps to no window */
@@ -350,24 +365,12 @@ static bool channel_ack_may_wait(const struct omx_channel *ch)
 	       ch->ep->board->mac < ch->mac;
 }
 
-/*
- * The last packet of a burst says whether more wait.  The others, which are sent again one by
- * one, say that some do.
- */
-static void channel_note_more(struct omx_channel *ch, bool more, u32 seq, u32 packets)
-{
-	if (unlikely(packets > 1))
-		omx_channel_change_more(ch, more, seq + packets - 1);
-	omx_channel_note_more(ch, more, seq + packets - 1);
-}
-
 void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			       struct sk_buff *skb)
 {
 	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
 	struct omx_channel *ch = channel_for_packet(ep, skb);
 	u16 flow = be16_to_cpu(sequence->flow);
-	u32 packets = omx_burst_packets(skb);
 	struct sk_buff_head out, freed;
 	bool is_newer, was_owed;
 	struct sk_buff *access;
@@ -407,13 +410,14 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	was_owed = omx_channel_is_owed(ch);
 	if (sequence->flags & OMX_SEQUENCE_ACK)
 		ch->ack_due = true;
-	if (likely(flow == ch->rx.flow))
-		channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
-				  be32_to_cpu(sequence->seq), packets);
-	if (likely(packets == 1))
+	if (omx_is_burst(skb)) {
+		channel_receive_burst(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
+	} else {
+		if (likely(flow == ch->rx.flow))
+			omx_channel_note_more(ch, sequence->flags & OMX_SEQUENCE_MORE,
+					      be32_to_cpu(sequence->seq));
 		channel_receive_packet(ch, skb, flow, be32_to_cpu(sequence->seq), &freed);
-	else
-		channel_receive_burst(ch, skb, flow, be32_to_cpu(sequence->seq), packets, &freed);
+	}
 	omx_channel_watch_owed(ch, was_owed);
 	/* Only now, so that what it sends carries the ack of this packet. */
 	if (now)

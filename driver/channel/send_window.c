@@ -63,10 +63,11 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 		return 0;
 	}
 	now = omx_channel_now_us();
-	if (unlikely(newly > 0 && !ch->tx.acked))
-		ch->probing.open = 0;	/* the peer may have answered before that */
-	if (newly > 0)
+	if (newly > 0) {
+		if (unlikely(!ch->tx.acked))
+			ch->probing.open = 0;	/* the peer may have answered before that */
 		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
+	}
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
 	if (newly > 0) {
 		bool was_silent = ch->probing.count;

@@ -31,12 +31,16 @@ struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *pa
 bool omx_burst_add(struct sk_buff *burst, const struct sk_buff *packet);
 
 /* ---- received; BH off ---- */
-/* How many sequenced packets this is, which has been validated. */
-static inline u32 omx_burst_packets(const struct sk_buff *skb)
+/* Is it more than one packet, as far as its sender is to be believed? */
+static inline bool omx_is_burst(const struct sk_buff *skb)
 {
-	if (likely(!omx_gso_is_ours(skb)) || omx_packet_head(skb)->type != OMX_WIRE_EAGER)
-		return 1;
-	return DIV_ROUND_UP(skb->len - OMX_EAGER_HEADER, skb_shinfo(skb)->gso_size) ?: 1;
+	return unlikely(omx_gso_is_ours(skb)) && omx_packet_head(skb)->type == OMX_WIRE_EAGER;
+}
+
+/* How many packets one is, which has been validated. */
+static inline u32 omx_burst_packets(const struct sk_buff *burst)
+{
+	return DIV_ROUND_UP(burst->len - OMX_EAGER_HEADER, skb_shinfo(burst)->gso_size) ?: 1;
 }
 
 /* A copy of packet i.  NULL: out of memory. */

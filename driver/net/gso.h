@@ -34,12 +34,6 @@ static inline bool omx_gso_is_ours(const struct sk_buff *skb)
 	return skb_is_gso(skb) && skb_shinfo(skb)->gso_type & OMX_GSO_TYPE;
 }
 
-/* How many frames it is, whatever its type. */
-static inline u32 omx_gso_count(const struct sk_buff *skb)
-{
-	return omx_gso_is_ours(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
-}
-
 /*
  * The flags of several sequenced packets: those of the last one, and the request for an ack
  * that any of them has.

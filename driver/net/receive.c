@@ -139,14 +139,21 @@ static int frame_prepare(struct sk_buff *skb)
 	return 0;
 }
 
-/* Pairs with frame_count_sent() in transmit.c. */
-static void frame_count_received(struct omx_board *board, const struct sk_buff *skb)
+static noinline void frames_count_received(struct omx_board *board, const struct sk_buff *skb)
 {
-	u32 frames = omx_gso_count(skb);
+	u32 frames = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 
 	omx_count_type(board, RX, omx_packet_head(skb)->type, frames);
-	if (frames > 1)
-		omx_count_add(board, RX_MERGED, frames - 1);
+	omx_count_add(board, RX_MERGED, frames - 1);
+}
+
+/* Pairs with frame_count_sent() in transmit.c. */
+static inline void frame_count_received(struct omx_board *board, const struct sk_buff *skb)
+{
+	if (likely(!omx_gso_is_ours(skb)))
+		omx_count_type(board, RX, omx_packet_head(skb)->type, 1);
+	else
+		frames_count_received(board, skb);
 }
 
 int omx_receive_frame(struct omx_board *board, struct sk_buff *skb)

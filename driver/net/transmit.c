@@ -52,21 +52,28 @@ static void frame_set_flow(struct sk_buff *skb)
 		omx_packet_set_flow(skb, omx_packet_flow((const void *)eth_hdr(skb)));
 }
 
-/* Pairs with frame_count_received() in receive.c. */
-static void frame_count_sent(struct omx_board *board, const struct sk_buff *skb)
+static noinline void frames_count_sent(struct omx_board *board, const struct sk_buff *skb)
 {
-	u32 frames = omx_gso_count(skb);
+	u32 frames = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 
 	omx_count_type(board, TX, omx_packet_head(skb)->type, frames);
-	if (frames > 1)
-		omx_count_add(board, TX_MERGED, frames - 1);
+	omx_count_add(board, TX_MERGED, frames - 1);
+}
+
+/* Pairs with frame_count_received() in receive.c. */
+static inline void frame_count_sent(struct omx_board *board, const struct sk_buff *skb)
+{
+	if (likely(!omx_gso_is_ours(skb)))
+		omx_count_type(board, TX, omx_packet_head(skb)->type, 1);
+	else
+		frames_count_sent(board, skb);
 }
 
 /*
  * False, and counted: the board is going.  Pairs with omx_board_detach(), which sets
  * `detaching` and waits for a grace period before it gives the device back.
  */
-static bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
+static __always_inline bool frame_may_leave(struct omx_board *board, struct sk_buff *skb)
 {
 	if (READ_ONCE(board->detaching)) {
 		omx_count(board, DROP_BOARD_DOWN);
