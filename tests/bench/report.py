@@ -489,7 +489,7 @@ def compare(path, run, after):
     worse_ones += congestion.list_changes(earlier.get("congestion", []), run["congestion"],
                                           TOLERANCE[after.clock])
     say_noise(before, after)
-    if links_of(run) and not links_of(run) & links_of(earlier):
+    if links_of(run) and links_of(earlier) and not links_of(run) & links_of(earlier):
         print("  nothing: it is of other links")
         return 2
     return 1 if worse_ones else 0
