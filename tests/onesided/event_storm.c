@@ -60,13 +60,18 @@ static void send_put(uint32_t seq)
 	raw_host_send(&host, OMX_WIRE_PUT_RNDV, 1, session, sizeof(host.frame.put_rndv));
 }
 
-/* The driver keeps responses until they are acknowledged, also while it refuses puts. */
-static void send_ack(void)
+/*
+ * The driver keeps responses until they are acknowledged, also while it refuses puts.  If it
+ * takes one for lost, it asks with a numbered probe, and sends again what the answer with
+ * that number does not acknowledge.
+ */
+static void send_ack(uint8_t number)
 {
 	host.frame.ack = (struct omx_wire_ack){
 		.flow = flow,
 		.ack = htonl(received),
-		.window = htons(64),
+		.window = htons(flow ? 64 : 0),
+		.flags = number,
 	};
 	raw_host_send(&host, OMX_WIRE_ACK, 1, session, sizeof(host.frame.ack));
 }
@@ -88,6 +93,8 @@ static bool receive_one(int flags)
 		return true;
 	if (frame.head.type == OMX_WIRE_ACK) {
 		note(ntohl(frame.ack.ack));
+		if (frame.ack.flags & OMX_ACK_PROBE)
+			send_ack(frame.ack.flags & OMX_ACK_NUMBER);
 	} else if (frame.head.type == OMX_WIRE_NOTIFY) {
 		note(ntohl(frame.sequence.ack));
 		flow = frame.sequence.flow;
@@ -111,7 +118,7 @@ static uint32_t storm(void)
 			while (receive_one(MSG_DONTWAIT))
 				;
 		if (received != acked)
-			send_ack();
+			send_ack(0);
 		if (accepted != before)
 			progress = now();
 		else if (now() > progress + 0.5)
