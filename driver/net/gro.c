@@ -6,8 +6,7 @@
  * be forwarded as well.
  *
  * The network stack calls omx_gro_receive() and omx_gro_complete() in softirq, for frames
- * of our Ethertype on any interface, whether it is a board or not; those who have received
- * a merged skb call omx_gro_free_merged().
+ * of our Ethertype on any interface, whether it is a board or not.
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -162,31 +161,6 @@ static bool gro_continues(const struct sk_buff *held, unsigned int offset,
 
 /* ---- merging ---- */
 
-/* Puts the payload behind the held frames. */
-static bool gro_append(struct sk_buff *held, struct sk_buff *skb)
-{
-	struct sk_buff *last = NAPI_GRO_CB(held)->last;
-
-	/* The headers may be in a page. */
-	if (!pskb_may_pull(skb, skb_gro_offset(skb)))
-		return false;
-	__skb_pull(skb, skb_gro_offset(skb));
-	if (last == held)
-		skb_shinfo(held)->frag_list = skb;
-	else
-		last->next = skb;
-	NAPI_GRO_CB(held)->last = skb;
-	NAPI_GRO_CB(held)->count++;
-	held->data_len += skb->len;
-	held->len += skb->len;
-	/* A sender on this host may be charged for what each of them has been so far. */
-	skb_orphan(held);
-	skb_orphan(skb);
-	held->truesize += skb->truesize;
-	NAPI_GRO_CB(skb)->same_flow = 1;
-	return true;
-}
-
 /* False: this frame goes on by itself, behind the held ones. */
 static bool gro_merge(struct sk_buff *held, struct sk_buff *skb, const struct gro_header *header,
 		      unsigned int offset)
@@ -198,7 +172,7 @@ static bool gro_merge(struct sk_buff *held, struct sk_buff *skb, const struct gr
 		return false;
 	if (header->is_eager)	/* the header may move */
 		flags = ((const struct eager_header *)header->start)->body.sequence.flags;
-	if (!gro_append(held, skb))
+	if (!omx_gro_append(held, skb))
 		return false;
 	if (header->is_eager)
 		first->body.sequence.flags = omx_burst_flags(first->body.sequence.flags, flags);
@@ -250,19 +224,4 @@ int omx_gro_complete(struct sk_buff *skb, int offset)
 	omx_gso_mark(skb, omx_gso_header_length(head->type), skb_shinfo(skb)->gso_size,
 		     NAPI_GRO_CB(skb)->count);
 	return 0;
-}
-
-/* Freeing all at once would not keep the heads for the next frames. */
-void omx_gro_free_merged(struct sk_buff *skb)
-{
-	struct sk_buff *frame, *next;
-
-	if (skb_cloned(skb))
-		return;
-	frame = skb_shinfo(skb)->frag_list;
-	skb_frag_list_init(skb);
-	for (; frame; frame = next) {
-		next = frame->next;	/* which another holder of the frames may need, too */
-		napi_consume_skb(frame, 1);
-	}
 }
