@@ -81,6 +81,7 @@ struct omx_channel {
 	u16 marked_there;			/* ... at the peer, as far as we know */
 
 	struct omx_tx_state tx;
+	unsigned long known;			/* jiffies: the first ack; valid if tx.acked */
 	bool tx_unknown;			/* the peer's last ack was for another flow */
 	u8 forgotten;				/* responses in a row of a peer that knew it */
 	struct omx_rtt rtt;

@@ -12,6 +12,9 @@
 #include "net/frame.h"
 #include "net/packet_pool.h"
 
+/* No frame is under way for so long, unless the network holds it back on purpose. */
+#define FRAME_LIFETIME	HZ
+
 /* Keeps the packet for another one, or has it freed without the lock. */
 static void packet_release(struct omx_channel *ch, struct sk_buff *skb,
 			   struct sk_buff_head *freed)
@@ -65,7 +68,7 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	now = omx_channel_now_us();
 	if (newly > 0) {
 		if (unlikely(!ch->tx.acked))
-			ch->probing.open = 0;	/* the peer may have answered before that */
+			ch->known = jiffies;
 		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
 	}
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
@@ -87,9 +90,19 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 }
 
 /*
+ * May a response that knows nothing of our flow have been made before the first packet
+ * arrived?  Its number does not tell: fifteen probes later it comes again, and a channel that
+ * was connected again begins with the same ones.
+ */
+static bool answer_may_be_old(const struct omx_channel *ch)
+{
+	return time_before_eq(jiffies, ch->known + FRAME_LIFETIME);
+}
+
+/*
  * A response to one of our probes, perhaps.  Nothing of our flow may have arrived; then the
- * peer may not even have a channel.  But if it has acknowledged packets of ours before the
- * probe was sent, and knows of none, it has given up that channel, and this is another one.
+ * peer may not even have a channel.  But if it has acknowledged packets of ours long before,
+ * and knows of none, it has given up that channel, and this is another one.
  */
 static void channel_receive_answer(struct omx_channel *ch, const struct omx_wire_ack *ack, u64 now)
 {
@@ -100,7 +113,7 @@ static void channel_receive_answer(struct omx_channel *ch, const struct omx_wire
 	    !omx_probing_answered(&ch->probing, number, &sent))
 		return;
 	if (!ack->flow && ch->tx.acked) {
-		if (ch->forgotten < OMX_FORGOTTEN)
+		if (!answer_may_be_old(ch) && ch->forgotten < OMX_FORGOTTEN)
 			ch->forgotten++;
 		return;
 	}
