@@ -23,12 +23,15 @@
 #define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
 /*
- * A board takes several frames of a pull at once, but eager frames one by one: messages
- * that need more frames than this are pulled, which is faster (measured with veth, which
- * passes them on in one piece, and with e1000, for which the kernel segments).
+ * A board takes more frames of a pull at once than of an eager message, each packet of which
+ * is kept until it is acknowledged: messages that need more frames than this are pulled,
+ * which is faster (measured with veth, which passes them on in one piece, and with e1000,
+ * for which the kernel segments).  But pulling takes two more interrupts, for which NICs make
+ * frames wait: at 1500 bytes, 32 KiB take 130 us instead of 117 with an interrupt for each
+ * frame, and 136 instead of 381 with one for all frames of 128 us.
  */
 #define EAGER_FRAMES_WHOLE	5
-#define EAGER_FRAMES_GSO	16
+#define EAGER_FRAMES_GSO	24
 
 static omx_endpoint_addr_t partner_make_address(struct omx__endpoint *ep, uint32_t index)
 {
