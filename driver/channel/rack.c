@@ -177,13 +177,14 @@ static u32 probing_interval(const struct omx_probing *probing, const struct omx_
 {
 	bool soon = probing->lossy || probing->prompt;
 	u32 least = soon ? OMX_PROBE_PROMPT_US : OMX_PROBE_CALM_US;
+	u32 shift = rtt->srtt ? OMX_PROBE_SILENCE_SHIFT : OMX_PROBE_BLIND_SHIFT;
 	u32 silence = probing->probed - probing->since;
 	u32 us;
 
 	if (!probing->count)
 		us = 2 * rtt->srtt + (soon ? 0 : OMX_PROBE_CALM_US);
 	else
-		us = max_t(u32, rtt->srtt + 4 * rtt->rttvar, silence >> OMX_PROBE_SILENCE_SHIFT);
+		us = max_t(u32, rtt->srtt + 4 * rtt->rttvar, silence >> shift);
 	return clamp_t(u32, us, least, OMX_PROBE_MAX_US);
 }
 

@@ -96,8 +96,13 @@ struct omx_probing {
 #define OMX_PROBE_CALM_US	12000	/* a tick of 10 ms */
 #define OMX_PROBE_PROMPT_US	1000
 #define OMX_PROBE_LOSSY_FOR_US	1000000
-/* The next ones go when the silence is an eighth longer than at the last one. */
+/*
+ * The next ones go when the silence is an eighth longer than at the last one, or half as long
+ * again while no round trip is known: fifteen must last for one, since the response to an
+ * earlier probe of the same number looks like that to the later one.
+ */
 #define OMX_PROBE_SILENCE_SHIFT	3
+#define OMX_PROBE_BLIND_SHIFT	1
 #define OMX_PROBE_MAX_US	500000
 
 static inline void omx_probing_start(struct omx_probing *probing, u32 now)

@@ -423,6 +423,39 @@ static void new_channel__on_a_long_path(void **state)
 	}
 }
 
+/* Sends a packet each 5 ms until there are so many. */
+static void send_slowly(struct simulation *s, u32 packets)
+{
+	u32 at = s->now;
+
+	send_ready(s);
+	while (s->tx.next <= packets) {
+		at += 5000;
+		while (min(s->look_at, s->ack_at) <= at ||
+		       (s->on_wire && s->wire[next_on_wire(s)].at <= at))
+			step(s);
+		s->now = at;
+		s->to_send++;
+		send_ready(s);
+	}
+}
+
+/* The response to an early probe is not taken for that to a later one of the same number. */
+static void new_channel__on_a_long_path_sends_nothing_twice(void **state)
+{
+	static struct simulation s;
+	u32 wire_us;
+
+	(void)state;
+	for (wire_us = 500; wire_us <= 250000; wire_us += wire_us / 2) {
+		start_new(&s, wire_us);
+		send_slowly(&s, 20);
+		run_from(&s, s.now, 2 * wire_us + DELAYED_ACK_US);
+		assert_int_equal(s.sent, 20);
+		assert_in_range(s.rtt.min, 2 * wire_us, 2 * wire_us + DELAYED_ACK_US);
+	}
+}
+
 /* No response says that the first packet is lost: it goes again, less and less often. */
 static void new_channel__of_a_peer_that_is_away(void **state)
 {
@@ -754,6 +787,7 @@ int main(void)
 		cmocka_unit_test(outage__costs_little),
 		cmocka_unit_test(outage__batches_double),
 		cmocka_unit_test(new_channel__on_a_long_path),
+		cmocka_unit_test(new_channel__on_a_long_path_sends_nothing_twice),
 		cmocka_unit_test(new_channel__of_a_peer_that_is_away),
 		cmocka_unit_test(loss__of_half_of_the_frames),
 		cmocka_unit_test(loss__wastes_little),
