@@ -100,6 +100,17 @@ static bool answer_may_be_old(const struct omx_channel *ch)
 }
 
 /*
+ * Does a response tell what of our flow has arrived?  If nothing has, the peer may still have
+ * the channel of an older one.
+ */
+static bool answer_is_of_use(const struct omx_channel *ch, u16 flow)
+{
+	if (!flow || !ch->tx_unknown)
+		return true;
+	return !ch->tx.acked && omx_flow_is_newer(ch->tx.flow, flow);
+}
+
+/*
  * A response to one of our probes, perhaps.  Nothing of our flow may have arrived; then the
  * peer may not even have a channel.  But if it has acknowledged packets of ours long before,
  * and knows of none, it has given up that channel, and this is another one.
@@ -109,7 +120,7 @@ static void channel_receive_answer(struct omx_channel *ch, const struct omx_wire
 	u8 number = (ack->flags & OMX_ACK_NUMBER) >> OMX_ACK_NUMBER_SHIFT;
 	u32 sent;
 
-	if (ack->flags & OMX_ACK_PROBE || (ack->flow && ch->tx_unknown) ||
+	if (ack->flags & OMX_ACK_PROBE || !answer_is_of_use(ch, be16_to_cpu(ack->flow)) ||
 	    !omx_probing_answered(&ch->probing, number, &sent))
 		return;
 	if (!ack->flow && ch->tx.acked) {
