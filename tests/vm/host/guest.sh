@@ -16,6 +16,7 @@ run_guest() {
 	write_config
 	write_command "${@:2}"
 	start_guests "$1"
+	guests_boot || restart_guests "$1"
 	await_guests
 	judge_guests
 }
@@ -110,6 +111,33 @@ start_guest() {
 	timeout -k 2 "$((opt_timeout + grace))" "${args[@]}" \
 		</dev/null >"$run/host.$m" 2>&1 &
 	pids[m]=$!
+}
+
+# The emulator rarely hangs a guest while its kernel boots, before it has anything of the
+# project: it gets another chance. One that has ended has its verdict, or will have none.
+guests_boot() {
+	local end=$((SECONDS + ${LAB_BOOT_LIMIT:-$grace}))
+	[ "$accelerator" = tcg ] || return 0
+	until guests_have_booted; do
+		[ "$SECONDS" -lt "$end" ] || return
+		sleep 0.2
+	done
+}
+
+guests_have_booted() {
+	local m
+	for m in $machine_list; do
+		! kill -0 "${pids[m]}" 2>/dev/null ||
+			grep -q 'lab: boot finished' "$run/console.$m" 2>/dev/null || return
+	done
+}
+
+restart_guests() {
+	say "machine $machine_list: did not boot, once more"
+	stop_guests
+	wait "${pids[@]}" "$pump_out" "$pump_err" || true
+	rm "$run/out.1" "$run/err.1"
+	start_guests "$1"
 }
 
 # Sets args; reads m and out of the caller.
