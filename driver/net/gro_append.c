@@ -56,17 +56,18 @@ static bool gro_may_take(struct sk_buff *to, struct sk_buff *skb)
 
 /*
  * Moves the pages of the payload to a frame in front of this one, as skb_gro_receive() does
- * it for TCP; the stack has what is left of this one for the next frame.  Returns the memory
- * that has moved, or 0: there is no room, or the payload is not in pages.
+ * it for TCP; the stack has what is left of this one for the next frame.  *memory: what they
+ * count for.  False: there is no room, or the payload is not in pages.
  */
-static unsigned int gro_take_pages(struct sk_buff *to, struct sk_buff *skb, unsigned int offset)
+static bool gro_take_pages(struct sk_buff *to, struct sk_buff *skb, unsigned int offset,
+			   unsigned int *memory)
 {
 	bool takes_head = skb_headlen(skb) > offset;
-	unsigned int memory = skb->truesize;
+	unsigned int before = skb->truesize;
 
 	if (!gro_may_take(to, skb) || !gro_can_take(skb, offset) ||
 	    skb_shinfo(to)->nr_frags + takes_head + skb_shinfo(skb)->nr_frags > MAX_SKB_FRAGS)
-		return 0;
+		return false;
 	if (takes_head) {
 		gro_take_head(to, skb, offset);
 		gro_take_fragments(to, skb, 0);
@@ -81,7 +82,8 @@ static unsigned int gro_take_pages(struct sk_buff *to, struct sk_buff *skb, unsi
 		NAPI_GRO_CB(skb)->free = NAPI_GRO_FREE;
 	}
 	skb_shinfo(to)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
-	return memory - skb->truesize;
+	*memory = before - skb->truesize;
+	return true;
 }
 
 /* Chains the frame itself to the held ones, whose last one is `last`. */
@@ -109,8 +111,7 @@ bool omx_gro_append(struct sk_buff *held, struct sk_buff *skb)
 	/* A sender on this host may be charged for what each of them has been so far. */
 	skb_orphan(held);
 	skb_orphan(skb);
-	memory = gro_take_pages(last, skb, offset);
-	if (!memory) {
+	if (!gro_take_pages(last, skb, offset, &memory)) {
 		if (!gro_chain(held, last, skb, offset))
 			return false;
 		memory = skb->truesize;
