@@ -69,6 +69,7 @@ u64 omx_channel_receive_new_ack(struct omx_channel *ch, u16 flow, u32 ack,
 	if (newly > 0) {
 		if (unlikely(!ch->tx.acked))
 			ch->known = jiffies;
+		ch->forgotten = 0;
 		omx_rack_acked(&ch->rack, &ch->tx, &ch->rtt, ack, !ch->probing.count, now);
 	}
 	omx_tx_acked(&ch->tx, flow, ack, window, &opened);
