@@ -20,7 +20,7 @@
 struct omx_channel;
 
 /* ---- to be sent; ch->lock held ---- */
-/* Does the device take several frames of at most this length at once? */
+/* Does the device take several packets at once, none of them longer than this one? */
 bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet);
 /*
  * A burst of which this packet is the first, or NULL: it is sent by itself.  The caller keeps
