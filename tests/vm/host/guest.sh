@@ -114,7 +114,8 @@ start_guest() {
 }
 
 # The emulator rarely hangs a guest while its kernel boots, before it has anything of the
-# project: it gets another chance. One that has ended has its verdict, or will have none.
+# project: it gets another chance, after LAB_BOOT_LIMIT seconds, which a test sets. One that has
+# ended has its verdict, or will have none.
 guests_boot() {
 	local end=$((SECONDS + ${LAB_BOOT_LIMIT:-$grace}))
 	[ "$accelerator" = tcg ] || return 0
