@@ -10,13 +10,19 @@
 
 #include "incoming/estimate.h"
 
+/* us; 0: not known. */
+static u32 estimate_round_trip(const struct omx_estimate *estimate)
+{
+	return estimate->base_rtt ? max(estimate->base_rtt, estimate->pause) : 0;
+}
+
 static void estimate_set_limit(struct omx_estimate *estimate)
 {
 	u32 start = min_t(u32, OMX_ESTIMATE_START_FRAMES * estimate->frame,
 			  OMX_ESTIMATE_START_BYTES);
 	u32 least = OMX_ESTIMATE_MIN_FRAMES * estimate->frame;
 	u32 rate = max(estimate->rate, estimate->rate_before);
-	u64 path = div_u64(2ULL * rate * estimate->base_rtt, 1000);
+	u64 path = div_u64(2ULL * rate * estimate_round_trip(estimate), 1000);
 	u32 peak = max(rate, estimate->peak);
 	u64 time = U32_MAX;
 
@@ -87,6 +93,24 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 	estimate_take_rtt(estimate, min_t(u32, base_rtt, S32_MAX));
 	estimate_raise_cap(estimate);
 	estimate_set_limit(estimate);
+}
+
+/* Nearly the longest one of late: many bursts come as one that is divided. */
+static void estimate_take_pause(struct omx_estimate *estimate, u32 pause)
+{
+	pause = min_t(u32, pause, OMX_ESTIMATE_PAUSE_MAX_US);
+	if (pause > estimate->pause)
+		estimate->pause += DIV_ROUND_UP(pause - estimate->pause, 4);
+	else if (estimate->pause)
+		estimate->pause -= DIV_ROUND_UP(estimate->pause, 128);
+}
+
+void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed)
+{
+	if (estimate->is_owed)
+		estimate_take_pause(estimate, now - estimate->arrived_at);
+	estimate->arrived_at = now;
+	estimate->is_owed = owed;
 }
 
 void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender)

@@ -10,6 +10,10 @@
  * at a full link holds no more than the path.  A rising round-trip time is not in
  * the product: with the same limit the rate falls, and the limit follows.
  *
+ * NICs that interrupt seldom deliver in bursts, with pauses that the round trip of an idle path
+ * does not show, since their first interrupt comes at once.  A pause is a round trip at least:
+ * what arrives in that time has to be on its way.  In front of a full link there are no pauses.
+ *
  * The limit is never less than OMX_ESTIMATE_START_FRAMES, with which everything
  * begins, unless frames are lost: then a cap falls by 30 %, as in CUBIC, and grows by
  * a frame for each limit of bytes that arrives.
@@ -29,6 +33,8 @@
 /* One block of a pull, and half of the one before: less would be stop and wait. */
 #define OMX_ESTIMATE_MIN_FRAMES		48
 #define OMX_ESTIMATE_MAX_BYTES		(8 * 1024 * 1024)
+/* NICs do not wait for longer, as a rule. */
+#define OMX_ESTIMATE_PAUSE_MAX_US	500
 /* A rate is forgotten after one to two of these. */
 #define OMX_ESTIMATE_PERIOD_US		25000
 /* The peak falls by this part in each of them, and is forgotten after so many idle ones. */
@@ -46,6 +52,9 @@ struct omx_estimate {
 	u32 cap;		/* bytes; what losses have left of it */
 	u32 limit_time;		/* us in which as much as the limit arrives; U32_MAX: not known */
 	u32 base_rtt;		/* us, smoothed over the paths in use; 0: not known */
+	u32 pause;		/* us, smoothed: between bursts of frames */
+	u32 arrived_at;		/* when the last burst arrived */
+	bool is_owed;		/* ... and others were to follow */
 	u32 rate, rate_before;	/* bytes per ms; the highest in this period and the last */
 	u32 peak;		/* bytes per ms; the highest of a longer time */
 	u32 period_at;		/* when this period began */
@@ -66,6 +75,8 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 			    u32 base_rtt);
 /* ... and the last ones of them by this sender. */
 void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender);
+/* Several frames have arrived at once; owed: others that were requested have not. */
+void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed);
 /*
  * Frames of this sender were lost; rtt: how old the news may be, as it is now.  False: it
  * is this sender's path that loses, as far as is known, and the limit stays.

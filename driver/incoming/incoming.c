@@ -41,6 +41,13 @@ void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_deli
 	spin_unlock_bh(&incoming->lock);
 }
 
+void omx_incoming_burst(struct omx_incoming *incoming, u32 now, bool owed)
+{
+	spin_lock_bh(&incoming->lock);
+	omx_estimate_burst(&incoming->estimate, now, owed);
+	spin_unlock_bh(&incoming->lock);
+}
+
 bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender)
 {
 	bool is_incoming;

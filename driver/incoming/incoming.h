@@ -44,6 +44,8 @@ void omx_incoming_forget(struct omx_incoming *incoming, struct omx_receiver *rec
 
 /* ---- any context ---- */
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery);
+/* Several frames arrived at once; owed: others that were requested did not. */
+void omx_incoming_burst(struct omx_incoming *incoming, u32 now, bool owed);
 /* Frames were lost.  rtt: us, as it is now.  False: on the path of this sender alone. */
 bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender);
 

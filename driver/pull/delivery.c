@@ -87,6 +87,14 @@ void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now)
 		omx_incoming_delivered(&board->incoming, &delivery);
 }
 
+void omx_pull_sample_burst(struct omx_pull *pull, u32 now)
+{
+	struct omx_board *board = pull->ep->board;
+
+	lockdep_assert_held(&pull->lock);
+	omx_incoming_burst(&board->incoming, now, atomic_read(&board->pulls.outstanding) > 0);
+}
+
 /* What was requested of this block has arrived. */
 void omx_pull_sample_time(struct omx_pull *pull, u64 block, u32 now)
 {

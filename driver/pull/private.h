@@ -256,6 +256,8 @@ void omx_pull_mark_request(struct omx_pull *pull, u32 frames);
 void omx_pull_sample_rtt(struct omx_pull *pull, u64 block, u32 now);
 /* ... and its last one. */
 void omx_pull_sample_rate(struct omx_pull *pull, u64 block, u32 now);
+/* Several frames have arrived at once. */
+void omx_pull_sample_burst(struct omx_pull *pull, u32 now);
 /* All that was requested of a block has arrived, after one request for each part. */
 void omx_pull_sample_time(struct omx_pull *pull, u64 block, u32 now);
 /* Frames are requested again, because they were lost. */

@@ -123,6 +123,8 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 		omx_pull_request_more(pull, pull_now(&now), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
+	if (frames > 1)
+		omx_pull_sample_burst(pull, pull_now(&now));
 	if (unlikely(timer_is_late))
 		omx_pull_timer_start(pull);
 }

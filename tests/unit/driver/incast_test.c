@@ -46,6 +46,8 @@ struct port {
 	u32 queue;		/* frames */
 	u64 delay;		/* ns, from request to the port */
 	u32 loss;		/* of a thousand, somewhere */
+	u64 moderation;		/* ns from one interrupt to the next, at least */
+	u64 interrupt_at;
 	u64 sent, dropped;
 };
 
@@ -109,6 +111,14 @@ static u32 now_us(void)
 
 /* ---- the port: frames of one request enter it one behind the other ---- */
 
+/* When the board gets the frame that is there now. */
+static u64 port_interrupt(struct port *port)
+{
+	if (port->free_at > port->interrupt_at)
+		port->interrupt_at = max(port->free_at, port->interrupt_at + port->moderation);
+	return port->interrupt_at;
+}
+
 static void port_send(u32 pull, u32 frame)
 {
 	struct port *port = &sim.port;
@@ -122,7 +132,7 @@ static void port_send(u32 pull, u32 frame)
 		return;
 	}
 	port->free_at = max(port->free_at, at) + port->frame_ns;
-	event_push(port->free_at, pull, frame);
+	event_push(port_interrupt(port), pull, frame);
 }
 
 static void answer(u32 pull, const struct omx_pull_request *request)
@@ -282,6 +292,13 @@ static void timer_fires(u32 number)
 	event_push(sim.now + 4000000, number, UINT32_MAX);
 }
 
+/* Frames that one interrupt delivers are merged. */
+static void burst_ends(void)
+{
+	if (sim.port.moderation && sim.heap[0].at > sim.now)
+		omx_estimate_burst(&sim.estimate, now_us(), sim.outstanding);
+}
+
 static void simulate(u64 ms)
 {
 	u64 end = sim.now + ms * 1000000;
@@ -294,6 +311,7 @@ static void simulate(u64 ms)
 			timer_fires(event.pull);
 		else
 			frame_arrives(event.pull, event.frame);
+		burst_ends();
 		assert_true(sim.outstanding <= OMX_ESTIMATE_MAX_BYTES);
 	}
 	sim.now = end;
@@ -402,6 +420,27 @@ static void incast__loss_does_not_stop(void **state)
 	sim.port.loss = 10;
 	assert_true(utilization(100, 2000) >= 80);
 	assert_true(fairness() >= 95);
+}
+
+/* An idle path looks short, since its first interrupt comes at once. */
+static void estimate__fills_the_path_of_a_moderated_device(void **state)
+{
+	(void)state;
+	set_up(1, 64 << 20, 10000, 30, 1000);
+	sim.port.moderation = 128000;
+	assert_in_range(sim.estimate.limit, 1, OMX_ESTIMATE_START_FRAMES * FRAME);
+	assert_true(utilization(100, 1000) >= 85);
+	assert_true(sim.estimate.base_rtt < 64);
+}
+
+/* The pauses of a device are no reason to overflow the queue in front of it. */
+static void estimate__of_a_moderated_device_and_many_senders(void **state)
+{
+	(void)state;
+	set_up(63, 1 << 20, 1000, 30, 100);
+	sim.port.moderation = 128000;
+	assert_true(utilization(100, 2000) >= 90);
+	assert_true(sim.port.dropped * 100 <= sim.port.sent);
 }
 
 /* A queue that is always there must not pass for a long path. */
@@ -528,6 +567,8 @@ int main(void)
 		cmocka_unit_test(incast__long_path_with_short_queue),
 		cmocka_unit_test(incast__very_short_queue),
 		cmocka_unit_test(incast__loss_does_not_stop),
+		cmocka_unit_test(estimate__fills_the_path_of_a_moderated_device),
+		cmocka_unit_test(estimate__of_a_moderated_device_and_many_senders),
 		cmocka_unit_test(estimate__standing_queue_does_not_raise_the_limit),
 		cmocka_unit_test(estimate__starts_the_same_after_silence),
 		cmocka_unit_test(estimate__losses_of_one_round_count_once),
