@@ -33,6 +33,7 @@
 #include "posted.h"
 #include "request.h"
 #include "ring.h"
+#include "yielding.h"
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
@@ -61,6 +62,7 @@ struct omx__endpoint {
 	bool consuming;			/* events are handled, and the lock was not dropped */
 	bool wake;			/* sleepers must check their conditions again */
 	bool shares_processor;		/* who spins had better yield: see wait.c */
+	struct yielding yielding;	/* do those that sleep yield first? */
 	bool stalled;			/* retry something soon: no event will say when */
 	uint64_t short_since;		/* when eager sends first lacked memory; 0: no shortage */
 	uint64_t short_last;		/* ... and when they last did; see send.c */

@@ -33,6 +33,7 @@ libomx_sources = \
 	$(top_srcdir)/libomx/query.h \
 	$(top_srcdir)/libomx/wait.c \
 	$(top_srcdir)/libomx/wait.h \
+	$(top_srcdir)/libomx/yielding.h \
 	$(top_srcdir)/libomx/cancel.c \
 	$(top_srcdir)/libomx/timer.c \
 	$(top_srcdir)/libomx/timer.h \

@@ -27,6 +27,9 @@ struct sleep {
 	bool exact;
 	uint32_t spins;
 	bool shared;		/* others have run when the thread last yielded */
+	bool yields;		/* before it sleeps */
+	bool news;		/* ... and need not sleep then */
+	uint64_t away;		/* the longest time that a yield took, in nanoseconds */
 };
 
 /* When must a sleep end at the latest? */
@@ -75,15 +78,51 @@ static uint32_t sleep_milliseconds(const struct omx__endpoint *ep, struct sleep 
 }
 
 /* Others that want the processor may be those whose messages the thread waits for. */
+static uint64_t yield_processor(void)
+{
+	uint64_t begun = omx__now();
+
+	sched_yield();
+	return omx__now() - begun;
+}
+
 static void sleep_spin(struct sleep *sleep)
 {
-	uint64_t begun;
-
 	if (++sleep->spins % SPINS_PER_YIELD && !sleep->shared)
 		return;
-	begun = omx__now();
-	sched_yield();
-	sleep->shared = omx__now() - begun > YIELD_ALONE_NS;
+	sleep->shared = yield_processor() > YIELD_ALONE_NS;
+}
+
+static void sleep_yield(struct sleep *sleep, const struct ring *ring, uint32_t khead,
+			uint32_t wakeups)
+{
+	uint64_t took = 0;
+	int i;
+
+	sleep->news = false;
+	sleep->away = 0;
+	for (i = 0; i < YIELDS_MAX && !sleep->news && took <= YIELD_LONG_NS; i++) {
+		took = yield_processor();
+		if (took > sleep->away)
+			sleep->away = took;
+		sleep->news = omx__ring_khead(ring) != khead || omx__ring_wakeups(ring) != wakeups;
+	}
+}
+
+/* Spins, yields or sleeps until something may have happened.  Lock not held. */
+static int sleep_once(struct omx__endpoint *ep, struct sleep *sleep, uint32_t milliseconds,
+		      uint32_t khead, uint32_t wakeups)
+{
+	if (omx__settings.wait_spin) {
+		sleep_spin(sleep);
+		return 0;
+	}
+	if (sleep->yields) {
+		sleep_yield(sleep, &ep->ring, khead, wakeups);
+		if (sleep->news)
+			return 0;
+	}
+	return sleep_in_driver(ep, milliseconds, khead, wakeups);
 }
 
 /* Drops the lock, sleeps, and acquires the lock again. */
@@ -91,8 +130,10 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 			  uint32_t wakeups)
 {
 	uint32_t milliseconds = sleep_milliseconds(ep, sleep);
-	int err = 0;
+	int err;
 
+	sleep->yields = !omx__settings.wait_spin && omx__settings.poll_us &&
+			omx__yielding_begins(&ep->yielding);
 	ep->users++;
 	ep->sleepers++;
 	ep->any_sleepers += sleep->any;
@@ -101,16 +142,15 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 		omx__endpoint_wake(ep);
 	omx__unlock(&ep->lock);
 
-	if (omx__settings.wait_spin)
-		sleep_spin(sleep);
-	else
-		err = sleep_in_driver(ep, milliseconds, khead, wakeups);
+	err = sleep_once(ep, sleep, milliseconds, khead, wakeups);
 
 	omx__lock(&ep->lock);
 	ep->users--;
 	ep->sleepers--;
 	ep->any_sleepers -= sleep->any;
 	ep->shares_processor = sleep->shared;
+	if (sleep->yields)
+		omx__yielding_learn(&ep->yielding, sleep->away, sleep->news);
 	if (unlikely(ep->state != ENDPOINT_OPEN))
 		omx__lock_changed(&ep->lock);
 	return err;

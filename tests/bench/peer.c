@@ -64,8 +64,9 @@ static struct order plan(enum kind kind, uint64_t size, uint64_t count)
 	struct order order = { .kind = kind, .size = size };
 
 	if (kind == PINGPONG) {
-		order.count = clamp(per_size(16 << 20, size), 5, 200);
-		order.warmup = clamp(per_size(8 << 20, size), 3, 50);
+		/* The scheduler's accounts of two processes on one processor settle in some ms. */
+		order.count = clamp(per_size(16 << 20, size), 5, 2000);
+		order.warmup = clamp(per_size(16 << 20, size), 3, 2000);
 	} else if (kind == STREAM) {
 		order.count = clamp(per_size(64 << 20, size), 16, 2000);
 		order.warmup = clamp(per_size(8 << 20, size), 4, 200);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When threads yield before they sleep: the arithmetic of libomx/yielding.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "yielding.h"
+
+#define SHORT_NS	10000
+#define LONG_NS		3000000
+
+/* How many of so many waits yield, if each yield takes that long and has news or not. */
+static uint32_t yielded(struct yielding *yielding, uint32_t waits, uint64_t took, bool news)
+{
+	uint32_t count = 0;
+
+	while (waits--) {
+		if (!omx__yielding_begins(yielding))
+			continue;
+		count++;
+		omx__yielding_learn(yielding, took, news);
+	}
+	return count;
+}
+
+/* The peer's process shares the processor: each wait yields to it. */
+static void yielding__to_the_peer(void **state)
+{
+	struct yielding yielding = { 0 };
+
+	(void)state;
+	assert_int_equal(yielded(&yielding, 10000, SHORT_NS, true), 10000);
+	assert_int_equal(yielded(&yielding, 10000, SHORT_NS, false), 10000);
+	/* Nothing has been delayed: a thread that slept would have slept as long. */
+	assert_int_equal(yielded(&yielding, 10000, LONG_NS, false), 10000);
+}
+
+/* Another thread computes: messages are delayed by its slices, but hardly any. */
+static void yielding__to_who_computes(void **state)
+{
+	struct yielding yielding = { 0 };
+	uint32_t delayed = yielded(&yielding, 1000000, LONG_NS, true);
+
+	(void)state;
+	assert_in_range(delayed, 2, 30);
+	assert_in_range(yielded(&yielding, 1000000, LONG_NS, true), 1, 16);
+}
+
+/* When it is done, waits yield again. */
+static void yielding__comes_back(void **state)
+{
+	struct yielding yielding = { 0 };
+
+	(void)state;
+	yielded(&yielding, 1000000, LONG_NS, true);
+	yielded(&yielding, YIELDING_PAUSE_MAX, SHORT_NS, true);
+	assert_int_equal(yielded(&yielding, 1000, SHORT_NS, true), 1000);
+	/* ... and what has been learnt is forgotten. */
+	yielded(&yielding, YIELDING_PAUSE_MAX, SHORT_NS, true);
+	omx__yielding_learn(&yielding, LONG_NS, true);
+	assert_int_equal(yielding.pause, YIELDING_PAUSE_MIN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(yielding__to_the_peer),
+		cmocka_unit_test(yielding__to_who_computes),
+		cmocka_unit_test(yielding__comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
