@@ -25,7 +25,7 @@
  * together if they have a version in common.  An addition that the other side
  * may ignore or lack raises VERSION; a change that it must know of raises both.
  */
-#define OMX_ABI_VERSION		11
+#define OMX_ABI_VERSION		12
 #define OMX_ABI_OLDEST		4
 
 #define OMX_BOARD_MAX		32
@@ -460,6 +460,12 @@ struct omx_ioc_pager {
 #define OMX_IOC_FLUSH_ACTIVE	_IOW(OMX_IOC_MAGIC, 0x3e, struct omx_ioc_flush_active)
 #define OMX_IOC_PUT_LOCAL	_IOWR(OMX_IOC_MAGIC, 0x3f, struct omx_ioc_local_access)
 #define OMX_IOC_GET_LOCAL	_IOWR(OMX_IOC_MAGIC, 0x40, struct omx_ioc_local_access)
+/*
+ * The program has nothing more to send at present.  A message that follows others to the same
+ * peer may wait for more of them for up to a millisecond, see ring->kcorked; it leaves now.
+ * WAIT and poll() do the same.  ABI 12.
+ */
+#define OMX_IOC_UNCORK		_IO(OMX_IOC_MAGIC, 0x41)
 
 /* ---- mapped memory -------------------------------------------------------- */
 
@@ -484,7 +490,7 @@ struct omx_ring_kernel {
 	__u32	kwakeups;	/* OMX_IOC_WAKEUP calls so far */
 	__u32	kboard_flags;	/* OMX_BOARD_*, current */
 	__u32	kboard_mtu;
-	__u32	kreserved;
+	__u32	kcorked;	/* not 0: messages wait for more, see OMX_IOC_UNCORK; ABI 12 */
 };
 
 struct omx_ring_user {

@@ -42,6 +42,7 @@ enum omx_wire_type {
 	OMX_WIRE_ACCESS_RESPONSE,	/* sequenced: how a PUT, GET, ATOMIC, POST_KEY, ... ended */
 	OMX_WIRE_POST_KEY,	/* sequenced: this window is there for your access */
 	OMX_WIRE_FLUSH,		/* sequenced: has your program seen what I accessed? */
+	OMX_WIRE_BUNDLE,	/* sequenced: several short messages */
 	OMX_WIRE_TYPES		/* one more than the last */
 };
 
@@ -132,6 +133,26 @@ struct omx_wire_eager {
 	__be32	offset;		/* fragments of a message follow each other in seq */
 	/* payload */
 } __packed;
+
+/*
+ * Whole messages one after the other, each behind a header of its own.  The headers are at
+ * multiples of OMX_WIRE_BUNDLE_ALIGN bytes of the frame's head, and the first one is where an
+ * EAGER has the same fields.
+ */
+struct omx_wire_bundle {
+	struct omx_wire_sequence sequence;
+	/* messages */
+} __packed;
+
+struct omx_wire_bundled {
+	__be64	match_info;
+	__be32	msg_length;	/* at most OMX_WIRE_BUNDLED_MAX */
+	__be32	reserved;
+	/* payload */
+} __packed;
+
+#define OMX_WIRE_BUNDLE_ALIGN	8
+#define OMX_WIRE_BUNDLED_MAX	4096
 
 struct omx_wire_rndv {
 	struct omx_wire_sequence sequence;

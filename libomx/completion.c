@@ -47,8 +47,12 @@ static omx_return_t request_await(struct omx__endpoint *ep, omx_request_t *reque
 	if (unlikely(req->generation != generation))
 		return OMX_BAD_REQUEST;
 	*done = req->state == REQUEST_DONE;
-	if (*done || !may_block)
+	if (*done)
 		return OMX_SUCCESS;
+	if (!may_block) {
+		omx__progress_uncork(ep);
+		return OMX_SUCCESS;
+	}
 	return omx__wait_request(ep, req, done, timeout);
 }
 
@@ -117,8 +121,12 @@ static omx_return_t request_await_buffered(struct omx__endpoint *ep, struct omx_
 	if (unlikely(req->generation != generation))
 		return OMX_BAD_REQUEST;
 	*buffered = omx__request_buffered(req);
-	if (*buffered || !may_block)
+	if (*buffered)
 		return OMX_SUCCESS;
+	if (!may_block) {
+		omx__progress_uncork(ep);
+		return OMX_SUCCESS;
+	}
 	return omx__wait_buffered(ep, req, buffered, timeout);
 }
 

@@ -357,10 +357,14 @@ void omx__progress_unseen(struct omx__endpoint *ep)
 omx_return_t omx_progress(omx_endpoint_t ep)
 {
 	omx_return_t ret = omx__enter(ep);
+	uint32_t head;
 
 	if (ret)
 		return omx__return(NULL, ret, __func__);
+	head = ep->ring.head;
 	omx__progress(ep);
+	if (ep->ring.head == head)
+		omx__progress_uncork(ep);
 	omx__leave(ep);
 	return OMX_SUCCESS;
 }

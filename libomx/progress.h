@@ -35,6 +35,13 @@ static inline void omx__progress(struct omx__endpoint *ep)
 		omx__progress_slowly(ep, khead);
 }
 
+/* The program looks for events, and there are none: what it has sent leaves. */
+static inline void omx__progress_uncork(const struct omx__endpoint *ep)
+{
+	if (unlikely(omx__ring_corked(&ep->ring)))
+		omx__ring_uncork(ep->fd);
+}
+
 #define SLOTS_AT_ONCE	64
 
 /*

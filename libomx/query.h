@@ -47,6 +47,8 @@ static inline omx_return_t omx__query_run(struct omx__endpoint *ep, wait_conditi
 	} else {
 		omx__progress_until(ep, condition, query);
 		*found = condition(ep, query);
+		if (!*found)
+			omx__progress_uncork(ep);
 	}
 	if (unlikely(ret))
 		omx__leave(ep);

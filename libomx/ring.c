@@ -53,6 +53,11 @@ void omx__ring_kick(struct ring *ring, int fd)
 	omx__driver_ioctl(fd, OMX_IOC_KICK, NULL);
 }
 
+void omx__ring_uncork(int fd)
+{
+	omx__driver_ioctl(fd, OMX_IOC_UNCORK, NULL);
+}
+
 void omx__ring_release(struct ring *ring, int fd, uint32_t tail)
 {
 	ring->released = tail;

@@ -50,6 +50,12 @@ static inline bool omx__ring_backlogged(const struct ring *ring)
 	return __atomic_load_n(&ring->kernel->kbacklog, __ATOMIC_RELAXED);
 }
 
+/* Have messages been sent that wait for more of them? */
+static inline bool omx__ring_corked(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->kernel->kcorked, __ATOMIC_RELAXED);
+}
+
 static inline const struct omx_event *omx__ring_event(const struct ring *ring, uint32_t position)
 {
 	return (const struct omx_event *)(ring->slots +
@@ -98,6 +104,9 @@ static inline void omx__ring_set_poll(const struct ring *ring, uint32_t us)
 {
 	__atomic_store_n(&ring->user->upoll_us, us, __ATOMIC_RELAXED);
 }
+
+/* Makes the driver send such messages: the program looks for events now. */
+void omx__ring_uncork(int fd);
 
 /* Makes the driver deliver what did not fit; does nothing if no slots were freed since. */
 void omx__ring_kick(struct ring *ring, int fd);

@@ -114,10 +114,12 @@ static int sleep_once(struct omx__endpoint *ep, struct sleep *sleep, uint32_t mi
 		      uint32_t khead, uint32_t wakeups)
 {
 	if (omx__settings.wait_spin) {
+		omx__progress_uncork(ep);
 		sleep_spin(sleep);
 		return 0;
 	}
 	if (sleep->yields) {
+		omx__progress_uncork(ep);
 		sleep_yield(sleep, &ep->ring, khead, wakeups);
 		if (sleep->news)
 			return 0;
@@ -202,8 +204,10 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 			return OMX_BAD_ENDPOINT;
 		if (unlikely(ep->failed))
 			return ep->failed;
-		if (ep->wakeups != omx_wakeups || sleep_is_over(&sleep, timeout))
+		if (ep->wakeups != omx_wakeups || sleep_is_over(&sleep, timeout)) {
+			omx__progress_uncork(ep);
 			return OMX_SUCCESS;
+		}
 		ret = sleep_error(ep, sleep_unlocked(ep, &sleep, khead, wakeups));
 		if (unlikely(ret))
 			return ret;

@@ -126,6 +126,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	refcount_set(&ch->ref, 1);
 	ch->ep = ep;
 	INIT_LIST_HEAD(&ch->in_path);
+	INIT_LIST_HEAD(&ch->in_cork);
 	ch->mac = mac;
 	ch->peer_endpoint = endpoint;
 	ch->peer_session = session;
@@ -305,6 +306,14 @@ u16 omx_channel_ended_flow(struct omx_endpoint *ep, const struct omx_flow *peer)
 	return flow;
 }
 
+/* Has anything been delivered?  Of a bundle that had no room, perhaps its first messages. */
+static bool channel_has_delivered(const struct omx_channel *ch)
+{
+	struct sk_buff *first = ch->ahead[1 % OMX_WINDOW];
+
+	return ch->rx.next != 1 || (first && omx_packet_cb(first)->delivered);
+}
+
 /*
  * What the channel has delivered must not be delivered again.  If it has received
  * nothing in order, its packets may still be: the peer can send all of them again.
@@ -320,7 +329,7 @@ void omx_channel_remember_flow(struct omx_channel *ch)
 	};
 
 	lockdep_assert_held(&ch->lock);
-	if (!ch->rx.flow || ch->rx.next == 1)
+	if (!ch->rx.flow || !channel_has_delivered(ch))
 		return;
 	spin_lock(&ep->channels_lock);
 	omx_ended_add(&ep->ended, peer_hash(ep, flow.mac, flow.endpoint, flow.session),

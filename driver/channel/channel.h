@@ -41,6 +41,18 @@ struct omx_board;
 
 #define OMX_CHANNEL_IDLE	(60 * HZ)	/* silence after which an idle peer is probed */
 
+/* What the skb->cb of a packet says while it is in ch->pending. */
+struct omx_pending_cb {
+	u16 messages;			/* a fragment counts as one */
+	u16 slots;			/* of a bundle: in the peer's ring */
+};
+
+static inline struct omx_pending_cb *omx_pending_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct omx_pending_cb) > sizeof(skb->cb));
+	return (struct omx_pending_cb *)skb->cb;
+}
+
 /* Fragments of the eager message that arrives on a channel. */
 struct omx_partial {
 	struct sk_buff *head, *last;	/* linked by skb->next */
@@ -94,9 +106,12 @@ struct omx_channel {
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
-	u32 own_packets, own_bytes;	/* of those, the ones that are no responses */
+	u32 own_messages, own_bytes;	/* of those, the ones that are no responses */
 	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */
+	bool corked;			/* the last one in `pending` waits for more messages */
+	struct list_head in_cork;	/* ep->cork.lock */
+	u32 cork_round;			/* ep->cork.rounds when the last message was sent */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */
 	bool announce_only;		/* the peer wants no eager messages; also read without it */
 

@@ -14,6 +14,7 @@
 
 #include "channel/channel.h"
 #include "channel/close.h"
+#include "channel/cork.h"
 #include "channel/private.h"
 #include "channel/quota.h"
 #include "channel/send.h"
@@ -126,8 +127,9 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	charged = ch->pending_bytes;
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;
-	ch->own_packets = 0;
+	ch->own_messages = 0;
 	ch->own_bytes = 0;
+	ch->corked = false;
 	for (i = 0; i < OMX_WINDOW; i++) {
 		if (ch->unacked[i]) {
 			charged += ch->unacked[i]->truesize;
@@ -231,6 +233,7 @@ static void channel_free(struct omx_endpoint *ep, struct omx_channel *ch)
 		WRITE_ONCE(ch->dead, OMX_STATUS_CLOSED);
 	channel_remove_packets(ch, &packets);
 	omx_channel_leave_turns(ch);
+	omx_cork_forget(ch);
 	spin_unlock_bh(&ch->lock);
 	omx_path_next(ch->path);
 	__skb_queue_purge(&packets);
@@ -365,6 +368,7 @@ void omx_channels_linger(struct omx_endpoint *ep)
 {
 	unsigned long end = jiffies + min_t(unsigned long, LINGER, ep->timeout);
 
+	omx_uncork(ep);
 	if (current->flags & PF_EXITING)
 		end = linger_shared_end(end);
 	while (!omx_endpoint_is_dead(ep) && !program_is_killed() && channels_are_draining(ep) &&

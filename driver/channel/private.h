@@ -29,6 +29,7 @@ struct omx_flow;
 /* What a packet's skb->cb says while the channel keeps it. */
 struct omx_packet_cb {
 	bool charged;		/* see omx_channel_charge_ahead() */
+	u32 delivered;		/* of a bundle: bytes of messages that have been delivered */
 };
 
 static inline struct omx_packet_cb *omx_packet_cb(struct sk_buff *skb)
@@ -86,6 +87,8 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now, struct sk_buff
 void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out);
 /* omx_channel_xmit() without giving others their turn.  Lock not held. */
 void omx_channel_hand_over(struct omx_channel *ch, struct sk_buff_head *out);
+/* What waits for further messages leaves.  Lock not held. */
+void omx_channel_uncork(struct omx_channel *ch);
 /* Tells the program that it may send again, if it was refused and now may. */
 void omx_channel_send_resume(struct omx_channel *ch);
 

@@ -13,6 +13,7 @@
 #include "channel/receive.h"
 #include "channel/send.h"
 #include "channel/turn.h"
+#include "eager/bundle.h"
 #include "eager/burst.h"
 #include "eager/eager_receive.h"
 #include "endpoint/endpoint.h"
@@ -31,6 +32,8 @@ static bool channel_deliver(struct omx_channel *ch, struct sk_buff *skb)
 	switch (omx_packet_head(skb)->type) {
 	case OMX_WIRE_EAGER:
 		return omx_receive_eager(ch, skb);
+	case OMX_WIRE_BUNDLE:
+		return omx_receive_bundle(ch, skb, &omx_packet_cb(skb)->delivered);
 	case OMX_WIRE_RNDV:
 		return omx_receive_rndv(ch, skb);
 	case OMX_WIRE_NOTIFY:
@@ -383,6 +386,7 @@ void omx_channel_sequenced_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	__skb_queue_head_init(&out);
 	__skb_queue_head_init(&freed);
 	omx_packet_cb(skb)->charged = false;
+	omx_packet_cb(skb)->delivered = 0;
 
 	spin_lock(&ch->lock);
 	is_newer = omx_rx_flow_is_newer(&ch->rx, flow);

@@ -77,15 +77,16 @@ static bool window_may_reopen(struct omx_endpoint *ep)
 	int unfetched = atomic_read(&ep->unfetched);
 
 	return unfetched < OMX_UNFETCHED_MAX / 2 &&
-	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 2 &&
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS * 3 / 4 &&
 	       (unfetched < OMX_HELD_MIN ||
 		omx_budget_may_resume(&ep->budget, OMX_ACCOUNT_RECEIVE));
 }
 
 static bool window_fits(struct omx_endpoint *ep)
 {
+	BUILD_BUG_ON(OMX_WINDOW * OMX_PACKET_SLOTS_MAX > OMX_RING_SLOTS * 5 / 8);
 	return atomic_read(&ep->unfetched) < OMX_UNFETCHED_MAX &&
-	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS / 4 &&
+	       omx_ring_room(&ep->ring) >= OMX_RING_SLOTS * 5 / 8 &&
 	       omx_endpoint_may_hold(ep);
 }
 

@@ -10,6 +10,7 @@
  * timer (timer.c) send what has become possible or necessary.
  */
 #include "channel/channel.h"
+#include "channel/cork.h"
 #include "channel/private.h"
 #include "channel/send.h"
 #include "channel/timer.h"
@@ -25,10 +26,10 @@
 
 #define PENDING_MAX	(1024 * 1024)	/* bytes of memory behind the window */
 /*
- * ... and packets: a program that sends short messages faster than they leave would have each
- * of them wait behind a thousand others, and with many peers use up what its user may have.
+ * ... and messages: a program that sends short ones faster than they leave would have each of
+ * them wait behind a thousand others, and with many peers use up what its user may have.
  */
-#define PENDING_PACKETS	256
+#define PENDING_MESSAGES 256
 /*
  * ... and of responses to OMX_ACCESSES_MAX accesses and to OMX_WHENS_MAX that have fired,
  * which come on top of that, as do the packets of conditional accesses.
@@ -46,7 +47,7 @@ static bool packet_is_own(const struct sk_buff *skb)
 static bool channel_is_full(const struct omx_channel *ch, u32 length)
 {
 	return READ_ONCE(ch->own_bytes) + length > PENDING_MAX ||
-	       READ_ONCE(ch->own_packets) >= PENDING_PACKETS;
+	       READ_ONCE(ch->own_messages) >= PENDING_MESSAGES;
 }
 
 bool omx_channel_has_space(struct omx_channel *ch, u32 length)
@@ -57,7 +58,7 @@ bool omx_channel_has_space(struct omx_channel *ch, u32 length)
 	if (!channel_is_full(ch, length))
 		return true;
 	spin_lock_bh(&ch->lock);
-	if (!ch->dead && ch->own_packets && channel_is_full(ch, length)) {
+	if (!ch->dead && ch->own_messages && channel_is_full(ch, length)) {
 		ch->want_space = true;
 		space = false;
 	}
@@ -94,7 +95,7 @@ bool omx_channel_may_respond(const struct omx_channel *ch)
 void omx_channel_send_resume(struct omx_channel *ch)
 {
 	lockdep_assert_held(&ch->lock);
-	if (!ch->want_space || ch->own_packets)
+	if (!ch->want_space || ch->own_messages)
 		return;
 	/* An idle channel gets no ack that would resume it: it may always send. */
 	if (!omx_channel_is_idle(ch) &&
@@ -137,7 +138,7 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
 	u8 flags = ch->sender_waits ? OMX_SEQUENCE_WAIT : 0;
 
-	if (!skb_queue_empty(&ch->pending))
+	if (skb_queue_len(&ch->pending) > ch->corked)
 		flags |= OMX_SEQUENCE_MORE;
 	if (omx_tx_ends_first_window(&ch->tx))
 		flags |= OMX_SEQUENCE_ACK;
@@ -200,6 +201,12 @@ static void packet_request_ack(struct sk_buff *skb)
 	sequence->flags |= OMX_SEQUENCE_ACK;
 }
 
+/* Packets that wait for room only.  A corked one does not wait if nothing is in flight. */
+static u32 channel_ready(const struct omx_channel *ch)
+{
+	return skb_queue_len(&ch->pending) - (ch->corked && omx_tx_in_flight(&ch->tx));
+}
+
 /* Sends up to `frames` of those that wait, as many as the peer's window admits. */
 static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ack, u64 now,
 			     struct sk_buff_head *out)
@@ -208,8 +215,7 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	bool together;
 	u16 window;
 
-	if (!omx_tx_may_send(&ch->tx) || skb_queue_empty(&ch->pending) ||
-	    !channel_is_admitted(ch))
+	if (!omx_tx_may_send(&ch->tx) || !channel_ready(ch) || !channel_is_admitted(ch))
 		return;
 	if (!omx_tx_in_flight(&ch->tx)) {
 		omx_channel_wake_up(ch);
@@ -217,13 +223,16 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	}
 	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
-	together = skb_queue_len(&ch->pending) > 1 &&
+	together = channel_ready(ch) > 1 &&
 		   omx_burst_is_possible(ch, skb_peek(&ch->pending));
 	do {
 		skb = __skb_dequeue(&ch->pending);
+		if (skb_queue_empty(&ch->pending))
+			ch->corked = false;
 		ch->pending_bytes -= skb->truesize;
 		if (likely(packet_is_own(skb))) {
-			WRITE_ONCE(ch->own_packets, ch->own_packets - 1);
+			WRITE_ONCE(ch->own_messages,
+				   ch->own_messages - omx_pending_cb(skb)->messages);
 			WRITE_ONCE(ch->own_bytes, ch->own_bytes - skb->truesize);
 		}
 		packet_set_sequence(ch, skb, window);
@@ -237,7 +246,7 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 			packet_send_clone(ch, skb, out);
 		if (unlikely(ch->queueing.credit))
 			ch->queueing.credit -= skb->len;
-	} while (--frames && omx_tx_may_send(&ch->tx) && !skb_queue_empty(&ch->pending) &&
+	} while (--frames && omx_tx_may_send(&ch->tx) && channel_ready(ch) &&
 		 channel_is_admitted(ch));
 }
 
@@ -274,7 +283,7 @@ static void channel_send_stalled(struct omx_channel *ch, u64 now, struct sk_buff
  */
 static void channel_send_limited(struct omx_channel *ch, u64 now, struct sk_buff_head *out)
 {
-	u32 fresh = min(skb_queue_len(&ch->pending), omx_tx_room(&ch->tx));
+	u32 fresh = min(channel_ready(ch), omx_tx_room(&ch->tx));
 	bool waited = omx_channel_expects_acks(ch);
 	u32 wanted = hweight64(ch->tx.lost);
 	bool request_ack = false;
@@ -325,6 +334,22 @@ void omx_channel_take_turn(struct omx_channel *ch, struct sk_buff_head *out)
 	ch->has_turn = false;
 }
 
+void omx_channel_uncork(struct omx_channel *ch)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	spin_lock(&ch->lock);
+	if (ch->corked && !ch->dead && !omx_endpoint_is_dead(ch->ep)) {
+		ch->corked = false;
+		omx_channel_send_ready(ch, omx_channel_now_us(), &out);
+	}
+	spin_unlock(&ch->lock);
+	omx_channel_xmit(ch, &out);
+	local_bh_enable();
+}
+
 u32 omx_channel_turn(struct omx_channel *ch, s32 credit)
 {
 	struct sk_buff_head out;
@@ -345,8 +370,8 @@ u32 omx_channel_turn(struct omx_channel *ch, s32 credit)
 	return credit;
 }
 
-u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
-		      struct sk_buff_head *out)
+/* What was at the end of the queue is that no more, so nothing can be added to it. */
+static void channel_append(struct omx_channel *ch, struct sk_buff_head *packets)
 {
 	unsigned long bytes = 0;
 	struct sk_buff *skb;
@@ -354,20 +379,28 @@ u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 	lockdep_assert_held(&ch->lock);
 	skb_queue_walk(packets, skb) {
 		bytes += skb->truesize;
+		*omx_pending_cb(skb) = (struct omx_pending_cb){ .messages = 1 };
 		if (likely(packet_is_own(skb))) {
-			WRITE_ONCE(ch->own_packets, ch->own_packets + 1);
+			WRITE_ONCE(ch->own_messages, ch->own_messages + 1);
 			WRITE_ONCE(ch->own_bytes, ch->own_bytes + skb->truesize);
 		}
 	}
 	ch->pending_bytes += bytes;
 	omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
 	skb_queue_splice_tail_init(packets, &ch->pending);
+	ch->corked = false;
+}
+
+u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
+		      struct sk_buff_head *out)
+{
+	channel_append(ch, packets);
 	omx_channel_send_ready(ch, omx_channel_now_us(), out);
 	return omx_channel_last_seq(ch);
 }
 
 static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_head *packets,
-					u32 messages, u32 bytes)
+					u32 messages, u32 bytes, bool may_wait)
 {
 	struct sk_buff_head out;
 	int error = 0;
@@ -379,9 +412,13 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 	if (ch->dead) {
 		error = -ENOTCONN;
 	} else {
-		if (messages)
+		channel_append(ch, packets);
+		if (messages) {
 			omx_traffic_add(&ch->sent, messages, bytes);
-		omx_channel_queue(ch, packets, &out);
+			omx_pending_cb(skb_peek_tail(&ch->pending))->slots = omx_ring_slots(bytes);
+			omx_cork_decide(ch, may_wait);
+		}
+		omx_channel_send_ready(ch, omx_channel_now_us(), &out);
 	}
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
@@ -392,12 +429,13 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 {
-	return channel_send(ch, packets, 0, 0);
+	return channel_send(ch, packets, 0, 0, false);
 }
 
-int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length)
+int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length,
+			     bool may_wait)
 {
-	return channel_send(ch, packets, 1, length);
+	return channel_send(ch, packets, 1, length, may_wait);
 }
 
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)

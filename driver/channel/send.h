@@ -43,8 +43,12 @@ static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
  * not admit wait.  Consumes the list.  -ENOTCONN: the channel is dead.
  */
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
-/* The same for all packets of a message, which is counted (ch->sent). */
-int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length);
+/*
+ * The same for all packets of a message, which is counted (ch->sent).  may_wait: it is one packet,
+ * to which others of its length may be added, and which may be corked for that.
+ */
+int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length,
+			     bool may_wait);
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
 /*
  * The turn of a channel that waits for the device's queue: it may send so many bytes, and

@@ -203,6 +203,12 @@ static long ioctl_kick(struct omx_endpoint *ep, void __user *arg)
 	return omx_endpoint_kick(ep);
 }
 
+static long ioctl_uncork(struct omx_endpoint *ep, void __user *arg)
+{
+	omx_uncork(ep);
+	return 0;
+}
+
 struct handler {
 	unsigned int cmd;
 	long (*serve)(struct omx_file *of, void __user *arg);
@@ -264,6 +270,7 @@ static const struct handler handlers[] = {
 	RUN(OMX_IOC_FLUSH_ACTIVE,	omx_flush_active),
 	RUN(OMX_IOC_PUT_LOCAL,		omx_put_local),
 	RUN(OMX_IOC_GET_LOCAL,		omx_get_local),
+	RUN(OMX_IOC_UNCORK,		ioctl_uncork),
 };
 
 static long omx_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -320,6 +327,7 @@ static __poll_t omx_file_poll(struct file *file, poll_table *table)
 	if (!ep)
 		return EPOLLERR;
 	poll_wait(file, &ep->wait, table);
+	omx_uncork(ep);
 	if (omx_endpoint_is_dead(ep))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
 	/* In this order: see uunseen. */

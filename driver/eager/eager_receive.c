@@ -99,17 +99,26 @@ static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
 
 /* ---- messages of one frame ---- */
 
-static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
+bool omx_eager_push(struct omx_channel *ch, u64 match_info, const struct sk_buff *skb, int offset,
+		    u32 length)
 {
-	const struct omx_wire_eager *eager = omx_packet_body(skb);
-	u32 length = be32_to_cpu(eager->msg_length);
-	struct omx_event event = recv_event(ch, be64_to_cpu(eager->match_info),
-					    length, 0);
+	struct omx_event event = recv_event(ch, match_info, length, 0);
 
-	if (!omx_ring_push(&ch->ep->ring, &event, skb, OMX_EAGER_HEADER, length))
+	lockdep_assert_held(&ch->lock);
+	if (!omx_ring_push(&ch->ep->ring, &event, skb, offset, length))
 		return false;
 	omx_traffic_add(&ch->received, 1, length);
 	omx_endpoint_notify(ch->ep);
+	return true;
+}
+
+static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+
+	if (!omx_eager_push(ch, be64_to_cpu(eager->match_info), skb, OMX_EAGER_HEADER,
+			    be32_to_cpu(eager->msg_length)))
+		return false;
 	omx_gro_free(skb);
 	return true;
 }

@@ -16,6 +16,12 @@ struct sk_buff;
 
 /* ch->lock held, in order.  Consumes skb; false: there is no room now. */
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb);
+/*
+ * Copies a small message out of skb into the ring.  ch->lock held, in order.  False: there is
+ * no room now.
+ */
+bool omx_eager_push(struct omx_channel *ch, u64 match_info, const struct sk_buff *skb, int offset,
+		    u32 length);
 /* Does it use much more memory than its payload has bytes?  A channel copies such packets. */
 bool omx_eager_is_wasteful(const struct sk_buff *skb);
 void omx_partial_drop(struct omx_partial *partial);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending eager messages: the program's data is copied into frames at once.
+ * Sending eager messages: the program's data is copied into frames at once, that of a short
+ * message behind another one if that has not left yet.
  *
  * chardev.c calls omx_send_eager() for OMX_IOC_SEND, in process context.
  */
@@ -8,7 +9,9 @@
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/cork.h"
 #include "channel/send.h"
+#include "eager/bundle.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
@@ -21,15 +24,51 @@ struct message {
 	u64 match_info;
 	u32 length;
 	u32 frame_payload;
+	u32 room;			/* see message_bundle_room() */
 };
+
+/* The payload of a packet that others may be added to; 0: it goes alone, or in fragments. */
+static u32 message_bundle_room(const struct message *message)
+{
+	if (message->data.segment)
+		return 0;
+	return omx_bundle_room(message->length, message->frame_payload + OMX_EAGER_HEADER);
+}
+
+/* Will it wait for others?  A hint, which is looked at again when the packet is queued. */
+static bool message_will_wait(const struct message *message)
+{
+	const struct omx_channel *ch = message->ch;
+
+	/* Without the lock. */
+	return !skb_queue_empty_lockless(&ch->pending) || data_race(omx_cork_is_wanted(ch));
+}
+
+/* Or without more room, if there is no memory for that in one piece. */
+static struct sk_buff *message_make_roomy(const struct message *message, u32 length, u32 room)
+{
+	struct sk_buff *skb = omx_channel_packet(message->ch, OMX_WIRE_EAGER, room, GFP_KERNEL);
+
+	if (!skb || skb_is_nonlinear(skb)) {
+		kfree_skb(skb);
+		return omx_channel_packet(message->ch, OMX_WIRE_EAGER, length, GFP_KERNEL);
+	}
+	__skb_trim(skb, ETH_HLEN + OMX_EAGER_HEADER + length);
+	omx_packet_head(skb)->length = cpu_to_be16(OMX_EAGER_HEADER + length);
+	return skb;
+}
 
 static struct sk_buff *message_make_fragment(const struct message *message,
 					     u32 offset, u32 length)
 {
+	u32 room = message->room;
 	struct omx_wire_eager *eager;
 	struct sk_buff *skb;
 
-	skb = omx_channel_packet(message->ch, OMX_WIRE_EAGER, length, GFP_KERNEL);
+	if (room && message_will_wait(message))
+		skb = message_make_roomy(message, length, room);
+	else
+		skb = omx_channel_packet(message->ch, OMX_WIRE_EAGER, length, GFP_KERNEL);
 	if (!skb)
 		return NULL;
 	eager = omx_packet_body(skb);
@@ -60,15 +99,35 @@ static int message_make_packets(struct message *message, struct sk_buff_head *pa
 	return 0;
 }
 
+/* Adds it to the packet that waits at the end of the queue, if there is one with room. */
+static bool message_bundle(struct message *message)
+{
+	struct omx_channel *ch = message->ch;
+	bool added;
+
+	if (!message->room || skb_queue_empty_lockless(&ch->pending))
+		return false;
+	spin_lock_bh(&ch->lock);
+	added = omx_bundle_add(ch, message->frame_payload + OMX_EAGER_HEADER, message->match_info,
+			       &message->data, message->length);
+	if (added)
+		omx_traffic_add(&ch->sent, 1, message->length);
+	spin_unlock_bh(&ch->lock);
+	return added;
+}
+
 static int message_send(struct message *message)
 {
 	struct sk_buff_head packets;
 	int error;
 
+	if (message_bundle(message))
+		return 0;
 	__skb_queue_head_init(&packets);
 	error = message_make_packets(message, &packets);
 	if (!error)
-		return omx_channel_send_message(message->ch, &packets, message->length);
+		return omx_channel_send_message(message->ch, &packets, message->length,
+						message->room);
 	__skb_queue_purge(&packets);
 	return error;
 }
@@ -111,6 +170,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
+	message.room = message_bundle_room(&message);
 	error = message_send(&message);
 	omx_buffer_end(&message.data);
 put_channel:

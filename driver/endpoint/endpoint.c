@@ -89,6 +89,7 @@ static int endpoint_init(struct omx_endpoint *ep, struct net *net,
 	ep->owner = get_pid(task_tgid(current));
 	get_task_comm(ep->command, current);
 	omx_wakeup_init(ep);
+	omx_cork_init(ep);
 	ep->hash_seed = get_random_u32();
 	get_random_bytes(ep->hash_keys, sizeof(ep->hash_keys));
 	hash_init(ep->channels_by_peer);
@@ -312,6 +313,7 @@ void omx_endpoint_close(struct omx_endpoint *ep)
 	/* No frame or ioctl uses it any more; running timers check ep->dead. */
 	omx_small_queue_stop(ep);
 	omx_wakeup_stop(ep);
+	omx_cork_stop(ep);
 	omx_connects_destroy(ep);
 	omx_access_queues_stop(ep);	/* before what they begin ends */
 	omx_whens_destroy(ep);

@@ -20,6 +20,7 @@
 #include <linux/rcuwait.h>
 #include <linux/wait.h>
 
+#include "channel/cork.h"
 #include "channel/ended.h"
 #include "endpoint/budget.h"
 #include "endpoint/polling.h"
@@ -64,6 +65,8 @@ struct omx_endpoint {
 	struct hrtimer helper_timer;	/* runs while an urgent event lies in the ring */
 	u32 urgent_head;		/* ring head behind the newest urgent event */
 	bool helper_due;		/* the timer has woken the helper */
+
+	struct omx_cork cork;		/* short messages that wait for more of them */
 
 	u32 hash_seed;			/* of `quotas`: no peer can choose its bucket */
 	u64 hash_keys[4];		/* of channels_by_peer */

@@ -166,7 +166,7 @@ bool omx_ring_push(struct omx_ring *ring, struct omx_event *event,
 	bool inside = length <= OMX_TINY_MAX;
 	struct omx_event *slot = NULL;
 
-	event->slots = inside ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
+	event->slots = omx_ring_slots(length);
 
 	spin_lock(&ring->lock);
 	/* Messages overtake no completion, and leave room for some. */

@@ -26,6 +26,15 @@ struct sk_buff;
 struct vm_area_struct;
 
 #define OMX_RING_SLOTS	16384	/* 1 MiB */
+/* Those that the messages of one packet take. */
+#define OMX_PACKET_SLOTS_MAX	144
+
+/* Those of a message: its event, and the payload behind it. */
+static inline u32 omx_ring_slots(u32 length)
+{
+	return length <= OMX_TINY_MAX ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
+}
+
 /* All its memory: a page of the driver's words, the slots, a page of the program's. */
 #define OMX_RING_BYTES	(2 * PAGE_SIZE + OMX_RING_SLOTS * OMX_SLOT_SIZE)
 

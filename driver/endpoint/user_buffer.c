@@ -116,6 +116,18 @@ int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int o
 		0 : -EFAULT;
 }
 
+bool omx_buffer_read_now(struct omx_buffer_iter *iter, void *to, u32 length)
+{
+	unsigned long left;
+
+	if (!is_whole(iter, length))
+		return false;
+	pagefault_disable();
+	left = _copy_from_user(to, iter->whole.iov_base, length);
+	pagefault_enable();
+	return !left;
+}
+
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {

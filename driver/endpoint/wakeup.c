@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 
 #include "channel/channel.h"
+#include "channel/cork.h"
 #include "channel/receive_window.h"
 #include "compat.h"
 #include "endpoint/endpoint.h"
@@ -203,6 +204,7 @@ static long endpoint_wait_for_news(struct omx_endpoint *ep, const struct omx_ioc
 	u32 most = omx_polling_most(READ_ONCE(ep->ring.user->upoll_us));
 	long error;
 
+	omx_uncork(ep);
 	atomic_inc(&ep->attending);
 	if (most && wait->timeout_ms && polling_is_free())
 		error = endpoint_poll_and_sleep(ep, wait, most);

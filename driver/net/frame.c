@@ -26,7 +26,7 @@
 static bool frame_is_sequenced(enum omx_wire_type type)
 {
 	return (type >= OMX_WIRE_EAGER && type <= OMX_WIRE_NOTIFY) ||
-	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_FLUSH);
+	       (type >= OMX_WIRE_PUT && type <= OMX_WIRE_BUNDLE);
 }
 
 /*

@@ -75,6 +75,7 @@ static const endpoint_handler endpoint_handlers[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_ACCESS_RESPONSE]	= omx_channel_sequenced_pkt,
 	[OMX_WIRE_POST_KEY]	= omx_channel_sequenced_pkt,
 	[OMX_WIRE_FLUSH]	= omx_channel_sequenced_pkt,
+	[OMX_WIRE_BUNDLE]	= omx_channel_sequenced_pkt,
 };
 
 /* Only hello and bye may be broadcast, and the source is no group address. */

@@ -33,6 +33,7 @@ const u8 omx_wire_header_lengths[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_ACCESS_RESPONSE]	 = HEADER(struct omx_wire_access_response),
 	[OMX_WIRE_POST_KEY]	 = HEADER(struct omx_wire_post_key),
 	[OMX_WIRE_FLUSH]	 = HEADER(struct omx_wire_flush),
+	[OMX_WIRE_BUNDLE]	 = HEADER(struct omx_wire_bundle),
 };
 
 static bool bye_fits(const struct omx_wire_hello *bye, unsigned int payload)
@@ -135,6 +136,8 @@ static bool body_fits(unsigned int type, const void *body, unsigned int payload)
 		return bye_fits(body, payload);
 	case OMX_WIRE_EAGER:
 		return eager_fits(body, payload);
+	case OMX_WIRE_BUNDLE:	/* its messages are checked where they are delivered */
+		return payload >= sizeof(struct omx_wire_bundled);
 	case OMX_WIRE_PULL_REQUEST:
 		return !payload && pull_fits(body);
 	case OMX_WIRE_PUT:

@@ -31,6 +31,7 @@
 	X(TX_ACCESS_RESPONSE,	"sent access response") \
 	X(TX_POST_KEY,		"sent key") \
 	X(TX_FLUSH,		"sent flush") \
+	X(TX_BUNDLE,		"sent bundle") \
 	X(RX_HELLO,		"received hello") \
 	X(RX_BYE,		"received bye") \
 	X(RX_CONNECT,		"received connect") \
@@ -50,6 +51,7 @@
 	X(RX_ACCESS_RESPONSE,	"received access response") \
 	X(RX_POST_KEY,		"received key") \
 	X(RX_FLUSH,		"received flush") \
+	X(RX_BUNDLE,		"received bundle") \
 	X(TX_MERGED,		"frame sent in one piece with others") \
 	X(RX_MERGED,		"frame received in one piece with others") \
 	X(TX_FAILED,		"frame refused by the network stack") \

@@ -361,6 +361,7 @@ const char *const omx_lock_names[OMX_LOCK_CLASSES] = {
 	[OMX_LOCK_PATH]		= "omx_path.lock",
 	[OMX_LOCK_INCOMING]	= "omx_incoming.lock",
 	[OMX_LOCK_SMALL_QUEUE]	= "omx_small_queue.lock",
+	[OMX_LOCK_CORK]		= "omx_cork.lock",
 	[OMX_LOCK_EXTENT]	= "omx_extent.lock",
 	[OMX_LOCK_PAGER]	= "omx_pager.lock",
 	[OMX_LOCK_RING]		= "omx_ring.lock",

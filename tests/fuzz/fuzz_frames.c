@@ -111,6 +111,7 @@ static const unsigned int bodies[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_ACCESS_RESPONSE] = sizeof(struct omx_wire_access_response),
 	[OMX_WIRE_POST_KEY]	 = sizeof(struct omx_wire_post_key),
 	[OMX_WIRE_FLUSH]	 = sizeof(struct omx_wire_flush),
+	[OMX_WIRE_BUNDLE]	 = sizeof(struct omx_wire_bundle),
 };
 
 static void from_stranger(struct frame *frame)
@@ -124,6 +125,72 @@ static void from_stranger(struct frame *frame)
 static bool is_announcement(uint8_t type)
 {
 	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE;
+}
+
+/* ---- bundles ---- */
+
+#define BUNDLE_MOST	8900	/* bytes of messages */
+
+/* Many that take a slot of the ring each, many of no bytes, or few long ones. */
+static unsigned int any_bundled_length(unsigned int shape)
+{
+	switch (shape) {
+	case 0:
+		return 0;
+	case 1:
+		return any_below(9);
+	case 2:
+		return OMX_WIRE_BUNDLED_MAX - any_below(3);
+	default:
+		return any_below(any_below(4) ? 100 : OMX_WIRE_BUNDLED_MAX + 1);
+	}
+}
+
+/* The length of a message is not what it was when the others were put behind it. */
+static void spoil_message(struct omx_wire_bundled *message)
+{
+	uint32_t length = ntohl(message->msg_length);
+
+	switch (any_below(4)) {
+	case 0:
+		length = OMX_WIRE_BUNDLED_MAX + any_below(3);
+		break;
+	case 1:
+		length += any_below(32) - 16;
+		break;
+	case 2:
+		length = any_extreme();
+		break;
+	default:
+		any_bytes((uint8_t *)message, sizeof(*message));
+		return;
+	}
+	message->msg_length = htonl(length);
+}
+
+/* Messages whose bytes are random already; at least one.  Returns how many bytes they take. */
+static unsigned int build_messages(uint8_t *at)
+{
+	unsigned int shape = any_below(6), room = any_below(4) ? 1400 : BUNDLE_MOST;
+	unsigned int used = 0, count = 0, wrong = any_below(2) ? any_below(4) : ~0u;
+
+	do {
+		struct omx_wire_bundled *message = (void *)(at + used);
+		unsigned int length = any_bundled_length(shape);
+
+		if (used + sizeof(*message) + length > BUNDLE_MOST)
+			break;
+		message->msg_length = htonl(length);
+		message->reserved = 0;
+		if (count++ == wrong)
+			spoil_message(message);
+		used += sizeof(*message) + length;
+		used += -used % OMX_WIRE_BUNDLE_ALIGN;
+	} while (used < room && any_below(64));
+	/* Cut in the middle of the last ones, or with bytes behind them. */
+	if (!any_below(4) && used > 3 * sizeof(struct omx_wire_bundled))
+		used -= any_below(2 * sizeof(struct omx_wire_bundled));
+	return used;
 }
 
 /* A frame that passes omx_wire_validate(), for an endpoint that may exist. */
@@ -190,6 +257,10 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 		atomic->operation = any_below(OMX_WIRE_OPERATIONS);
 		atomic->size = 4 << any_below(2);
 		break;
+	case OMX_WIRE_BUNDLE:
+		any_bytes((uint8_t *)body + bodies[type], BUNDLE_MOST);
+		payload = build_messages((uint8_t *)body + bodies[type]);
+		break;
 	case OMX_WIRE_ACCESS_RESPONSE:
 		payload = any_below(2) ? 0 : any_below(1400);
 		response->access = htonl(any_below(300));
@@ -201,7 +272,7 @@ static unsigned int build_valid(struct frame *frame, uint8_t type)
 		post_key->tag = htobe64(any_below(8));
 		break;
 	}
-	if (!is_announcement(type))
+	if (!is_announcement(type) && type != OMX_WIRE_BUNDLE)
 		any_bytes((uint8_t *)body + bodies[type], payload);
 	frame->head.length = htons(length + payload);
 	return length + payload;
@@ -240,6 +311,15 @@ static unsigned int mutate_heard(struct frame *frame)
 	return length;
 }
 
+/* Number and flow of the sender, so that it is among the next packets. */
+static void continue_sequence(struct frame *frame, const struct omx_wire_head *real)
+{
+	struct omx_wire_sequence *sequence = (void *)(frame->bytes + sizeof(frame->head));
+
+	memcpy(sequence, real + 1, sizeof(*sequence));
+	sequence->seq = htonl(ntohl(sequence->seq) + any_below(16));
+}
+
 /*
  * The sessions are valid ones of the victim; the rest of the frame is random.
  */
@@ -252,7 +332,11 @@ static unsigned int forge_heard(struct frame *frame)
 		return build_valid(frame, OMX_WIRE_CONNECT);
 	which = any_below(heard_count);
 	real = (const struct omx_wire_head *)heard[which].bytes;
-	if (any_below(2)) {
+	if (!any_below(4)) {
+		length = build_valid(frame, OMX_WIRE_BUNDLE);
+		if (heard[which].length >= sizeof(*real) + sizeof(struct omx_wire_sequence))
+			continue_sequence(frame, real);
+	} else if (any_below(2)) {
 		length = heard[which].length;
 		memcpy(frame->bytes, heard[which].bytes, length);
 		spoil_field(frame->bytes + sizeof(*real), length - sizeof(*real));
@@ -285,6 +369,8 @@ static unsigned int make_frame(struct frame *frame, enum kind kind)
 			frame->head.length = htons(length + 1 + any_below(65535 - length));
 		else
 			length += any_below(any_below(16) ? 100 : 5000);
+		if (length > sizeof(frame->bytes))
+			length = sizeof(frame->bytes);
 		break;
 	case NOISE:
 		length = any_below(any_below(16) ? 200 : 9000);

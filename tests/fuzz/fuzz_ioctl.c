@@ -44,7 +44,7 @@ static const unsigned int commands[] = {
 	OMX_IOC_OPEN, OMX_IOC_CONNECT, OMX_IOC_CHANNEL_INFO, OMX_IOC_DISCONNECT,
 	OMX_IOC_SEND, OMX_IOC_SEND_RNDV, OMX_IOC_PULL, OMX_IOC_REGION_CREATE,
 	OMX_IOC_REGION_DESTROY, OMX_IOC_FETCH, OMX_IOC_WAIT, OMX_IOC_WAKEUP, OMX_IOC_KICK,
-	OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
+	OMX_IOC_UNCORK, OMX_IOC_PREFETCH, OMX_IOC_PAGER, OMX_IOC_PAGE_IN, OMX_IOC_WITHDRAW,
 	OMX_IOC_WINDOW_CREATE, OMX_IOC_WINDOW_REVOKE, OMX_IOC_PUT, OMX_IOC_PUT_RNDV,
 	OMX_IOC_GET, OMX_IOC_PUT_LOCAL, OMX_IOC_GET_LOCAL, OMX_IOC_ATOMIC,
 	OMX_IOC_PUT_WHEN, OMX_IOC_GET_WHEN, OMX_IOC_POST_KEY,
@@ -58,6 +58,19 @@ static atomic_bool over;
 static atomic_ullong calls, accepted[1 << _IOC_NRBITS], mappings, page_ins;
 static uint64_t seed;
 static unsigned int threads = 4, seconds = 30;
+
+/* The same message again and again, so that several share a packet. */
+static void send_more(int fd, void *send)
+{
+	unsigned int i;
+
+	for (i = any_below(16); i > 0; i--) {
+		calls++;
+		if (ioctl(fd, OMX_IOC_SEND, send))
+			return;
+		accepted[_IOC_NR(OMX_IOC_SEND)]++;
+	}
+}
 
 static void call_driver(int index)
 {
@@ -88,6 +101,8 @@ static void call_driver(int index)
 	if (result)
 		return;
 	accepted[_IOC_NR(command)]++;
+	if (command == OMX_IOC_SEND)
+		send_more(shared->fd, argument);
 	if (command == OMX_IOC_OPEN) {
 		shared->endpoint = open->endpoint;
 		shared->key = open->key;

@@ -18,6 +18,7 @@
 
 #define JOBS_MAX	64
 #define SECONDS_MAX	120		/* for a seed */
+#define RARE_SEEDS	1000
 
 struct sim sim;
 struct sim_node *sim_current;
@@ -34,7 +35,7 @@ static const char help[] =
 	"  --seed N            one seed\n"
 	"  --trace             prints every frame and what programs do\n"
 	"  --failures N        gives up after so many seeds have failed (default 10)\n"
-	"  --plant BUG         duplicate, ack, timer, pull or leak: is it found?\n"
+	"  --plant BUG         duplicate, ack, timer, pull, leak or bundle: is it found?\n"
 	"Many nodes at once, without other troubles; prints a table:\n"
 	"  --crowd KIND        incast, outcast, all-to-all, churn; or these four: every;\n"
 	"                      vanish, unread, slow, flood, refused, cut, narrow: incast beside\n"
@@ -68,6 +69,7 @@ static struct shared {
 	u64 at[JOBS_MAX];		/* the seed that the process runs */
 	u64 seeds, frames, failed;
 	u64 virtual_ms, peak;
+	u64 bundles, bundled, split, unread;
 } *shared;
 
 static void print_replay(u64 seed)
@@ -97,6 +99,10 @@ static void run_one(u64 seed)
 	sim_run_seed(seed);
 	__atomic_add_fetch(&shared->seeds, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->frames, sim.frames, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->bundles, sim.bundles, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->bundled, sim.bundled, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->split, sim.split, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->unread, sim.unread, __ATOMIC_RELAXED);
 	if (sim.peak > shared->peak)
 		shared->peak = sim.peak;
 	__atomic_add_fetch(&shared->virtual_ms, sim_now / SIM_MS, __ATOMIC_RELAXED);
@@ -154,14 +160,33 @@ static void run_jobs(u64 first, u64 last, u32 jobs, u64 failures)
 	}
 }
 
+/* So many seeds do what is rare as well, or it is not tested. */
+static bool rare_happened(void)
+{
+	if (shared->seeds < RARE_SEEDS)
+		return true;
+	if (shared->bundles < 10 * shared->seeds || shared->split < shared->seeds / 200 ||
+	    shared->unread < shared->seeds) {
+		fprintf(stderr, "too few bundles, or what can happen to them is too rare\n");
+		return false;
+	}
+	return true;
+}
+
 static int report(u64 first, u64 last)
 {
+	u64 seeds = last - first + 1;
+
 	printf("%llu of %llu seeds passed, %llu failed: %llu frames in %.0f virtual seconds, "
 	       "at most %.1f MiB of a node\n",
-	       (unsigned long long)shared->seeds, (unsigned long long)(last - first + 1),
+	       (unsigned long long)shared->seeds, (unsigned long long)seeds,
 	       (unsigned long long)shared->failed, (unsigned long long)shared->frames,
 	       shared->virtual_ms / 1e3, shared->peak / 1048576.0);
-	return shared->failed || shared->seeds != last - first + 1;
+	printf("%llu bundles of %.1f messages, %llu of them delivered in parts; %llu copies for "
+	       "them failed\n", (unsigned long long)shared->bundles,
+	       (double)shared->bundled / max(shared->bundles, 1ull), (unsigned long long)shared->split,
+	       (unsigned long long)shared->unread);
+	return shared->failed || shared->seeds != seeds || !rare_happened();
 }
 
 static u64 number(const char *text, char end, const char **rest)

@@ -182,6 +182,35 @@ void sim_memory_require_empty(void)
 	SIM_FAIL("memory is left");
 }
 
+/* ---- the program's memory ---- */
+
+static bool faults_are_disabled;
+
+void pagefault_disable(void)
+{
+	SIM_REQUIRE(!faults_are_disabled);
+	faults_are_disabled = true;
+}
+
+void pagefault_enable(void)
+{
+	SIM_REQUIRE(faults_are_disabled);
+	faults_are_disabled = false;
+}
+
+unsigned long copy_from_user(void *to, const void *from, size_t length)
+{
+	size_t copied = length;
+
+	if (!faults_are_disabled)
+		sim_require_sleep("copy_from_user()");
+	else if (length && sim_chance(sim.absent))
+		copied = sim_below(length);
+	sim.unread += copied < length;
+	memcpy(to, from, copied);
+	return length - copied;
+}
+
 /* ---- arrays ---- */
 
 static bool xa_grow(struct xarray *xa, unsigned long size, gfp_t gfp)

@@ -7,6 +7,7 @@
 #include "omx_wire.h"
 #include "sim.h"
 
+#include "bundle.h"
 #include "burst.h"
 #include "trace.h"
 
@@ -265,6 +266,7 @@ int dev_queue_xmit(struct sk_buff *skb)
 	if (skb_is_gso(skb) && !sim_chance(sim.whole))
 		return burst_xmit(skb);
 	SIM_REQUIRE(skb->data == skb_mac_header(skb));
+	sim_check_bundle(skb);
 	skb->length = skb->len;
 	leaves = skb->dev->up ? port_send(&node->out, skb->length) : 0;
 	if (!leaves) {

@@ -4,9 +4,11 @@
  * calls of these functions of the driver come here (--wrap, see Makefile).
  */
 #include "channel/channel.h"
+#include "eager/bundle.h"
 #include "eager/eager_receive.h"
 #include "plant.h"
 #include "pull/pull_window.h"
+#include "sim.h"
 
 static const char *const names[] = {
 	[SIM_PLANT_DUPLICATE] = "duplicate",
@@ -14,6 +16,7 @@ static const char *const names[] = {
 	[SIM_PLANT_TIMER] = "timer",
 	[SIM_PLANT_PULL] = "pull",
 	[SIM_PLANT_LEAK] = "leak",
+	[SIM_PLANT_BUNDLE] = "bundle",
 };
 
 static enum sim_plant planted;
@@ -80,4 +83,17 @@ WRAP(void, omx_partial_drop, struct omx_partial *partial)
 		__real_omx_partial_drop(partial);
 	else
 		memset(partial, 0, sizeof(*partial));
+}
+
+/* A bundle that did not fit into the ring begins anew. */
+WRAP(bool, omx_receive_bundle, struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
+{
+	u32 before = *delivered;
+
+	if (__real_omx_receive_bundle(ch, skb, delivered))
+		return true;
+	sim.split += *delivered > before;
+	if (planted == SIM_PLANT_BUNDLE)
+		*delivered = 0;
+	return false;
 }

@@ -12,6 +12,7 @@ enum sim_plant {
 	SIM_PLANT_TIMER,
 	SIM_PLANT_PULL,
 	SIM_PLANT_LEAK,
+	SIM_PLANT_BUNDLE,
 };
 
 /* False: there is no such bug. */

@@ -7,8 +7,10 @@
 #include "channel/channel.h"
 #include "channel/close.h"
 #include "channel/connect.h"
+#include "channel/cork.h"
 #include "eager/eager_receive.h"
 #include "eager/eager_send.h"
+#include "net/frame.h"
 #include "program.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -426,6 +428,70 @@ static void program_handle_messages(struct sim_program *program)
 	}
 }
 
+/* ---- corks ---- */
+
+#define CORK_MOST	(1000 * SIM_US)
+
+/* Nothing else waits behind the packet that messages are added to. */
+static void program_check_corked(const struct omx_channel *ch)
+{
+	const struct sk_buff *last = skb_peek_tail(&ch->pending);
+
+	SIM_REQUIRE(!list_empty(&ch->in_cork) && last);
+	SIM_REQUIRE(omx_packet_head(last)->type == OMX_WIRE_EAGER ||
+		    omx_packet_head(last)->type == OMX_WIRE_BUNDLE);
+}
+
+/* What is corked is known to its program, and to the timer that lets it go soon. */
+static void program_check_corks(struct sim_program *program)
+{
+	struct omx_cork *cork = &program->ep->cork;
+	bool any = !list_empty(&cork->channels);
+	struct sim_stream *stream;
+
+	SIM_REQUIRE(READ_ONCE(program->ep->ring.kernel->kcorked) == any);
+	SIM_REQUIRE(!any || (hrtimer_is_queued(&cork->timer) &&
+			     cork->timer.event.at <= sim_now + CORK_MOST));
+	list_for_each_entry(stream, &program->streams, in_program) {
+		struct omx_channel *ch = stream->state >= SIM_OPEN ?
+				omx_channel_get(program->ep, stream->channel) : NULL;
+
+		if (!ch)
+			continue;
+		if (ch->corked)
+			program_check_corked(ch);
+		omx_channel_put(ch);
+	}
+}
+
+/* It waits, or has looked for events and found none. */
+static void program_waits(struct sim_program *program)
+{
+	omx_uncork(program->ep);
+	SIM_REQUIRE(!READ_ONCE(program->ep->ring.kernel->kcorked));
+}
+
+/* ---- sleeping ---- */
+
+static void program_sleep(struct sim_program *program)
+{
+	u32 room = sim_chance(50) ? OMX_RING_SLOTS / 16 + sim_below(200) :
+				    sim_below(OMX_RING_SLOTS);
+	u32 head = program->ep->ring.kernel->khead;
+
+	/* As if it had not read the slots before; it still needs those that it has not. */
+	room = min(room, OMX_RING_SLOTS - (head - program->tail));
+	if (sim_chance(program->hoards))
+		WRITE_ONCE(program->ep->ring.user->utail, head + room - OMX_RING_SLOTS);
+	program->awake_at = sim_now + sim_below(program->sleep);
+	program_run_at(program, program->awake_at);
+}
+
+static void program_wakes(struct sim_program *program)
+{
+	WRITE_ONCE(program->ep->ring.user->utail, program->tail);
+}
+
 static void program_open(struct sim_program *program);
 
 static void program_run(struct sim_event *event)
@@ -438,16 +504,20 @@ static void program_run(struct sim_event *event)
 	if (!program->ep) {
 		program_open(program);
 	} else if (sim_chance(program->sleepy)) {
-		program->awake_at = sim_now + sim_below(program->sleep);
-		program_run_at(program, program->awake_at);
+		program_sleep(program);
 	} else {
-		bool more = program_read_ring(program);
+		bool more;
 
+		program_check_corks(program);
+		program_wakes(program);
+		more = program_read_ring(program);
 		program_handle_messages(program);
 		list_for_each_entry(stream, &program->streams, in_program)
 			stream_go_on(stream);
 		if (more || program->tail != program->ep->ring.kernel->khead)
 			program_run_at(program, sim_now + SIM_US + sim_below(program->latency));
+		else if (sim_chance(program->waits))
+			program_waits(program);
 	}
 	current = outer;
 }
@@ -489,6 +559,7 @@ static struct sim_program *program_make(struct sim_node *node, u32 slot)
 	program->task.start_boottime = program->id;
 	program->task.uid = node->index;
 	program->latency = 20 * SIM_US;
+	program->waits = 100;
 	INIT_LIST_HEAD(&program->streams);
 	INIT_LIST_HEAD(&program->pulls);
 	INIT_LIST_HEAD(&program->waiting);
@@ -594,6 +665,7 @@ static void program_close(void *arg)
 		again = sim_program_start(node, program->slot);
 		again->timeout_ms = program->timeout_ms;
 		again->latency = program->latency;
+		again->waits = program->waits;
 		again->awake_at = sim_now + program->reopen_after;
 		if (sim_on_reopen)
 			sim_on_reopen(again);

@@ -87,6 +87,8 @@ struct sim_program {
 	u32 sleepy;			/* percent: does something else first ... */
 	u64 sleep;			/* ns: ... for so long at most */
 	u32 timeout_ms;
+	u32 waits;			/* percent: when it has nothing to do, it tells the driver */
+	u32 hoards;			/* percent: has hardly any room in its ring if it sleeps */
 	bool closing, reopen;
 	u64 reopen_after;
 	u64 awake_at;

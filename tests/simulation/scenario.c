@@ -13,7 +13,7 @@
 #define PATIENCE	(1200 * SIM_MS)	/* a second, the longest timeout, and a round trip */
 #define ROUNDS		300
 
-extern void *const sim_param_user_memory_mb;
+extern void *const sim_param_user_memory_mb, *const sim_param_cork_us;
 
 static struct {
 	struct sim_event act;		/* the next trouble */
@@ -66,6 +66,7 @@ static void make_network(void)
 	if (sim_chance(20))
 		sim.absent = PICK(5, 50);
 	*(unsigned long *)sim_param_user_memory_mb = sim_chance(10) ? PICK(8, 16) : 0;
+	*(unsigned int *)sim_param_cork_us = PICK(0, 1, 20, 50, 50, 200, 1000, 5000);
 	make_troubles();
 }
 
@@ -91,12 +92,15 @@ static void make_stream(struct sim_program *from)
 	struct sim_node *to = &sim.node[sim_below(sim.node_count)];
 	enum sim_lengths lengths = sim_below(SIM_FIXED);
 	struct sim_stream *stream;
-	u32 slot = sim_below(2);
+	u32 slot = sim_below(2), total;
 
 	if (to == from->node || !to->program[slot] || is_streaming_to(from, to, slot))
 		return;
-	stream = sim_stream_make(from, to, slot, lengths, 1 + sim_below(most[lengths]));
-	stream->burst = 1 + sim_below(16);
+	total = most[lengths];
+	if (lengths <= SIM_SMALL && sim_chance(25))
+		total *= 5;	/* fill rings, but not much of the memory */
+	stream = sim_stream_make(from, to, slot, lengths, 1 + sim_below(total));
+	stream->burst = 1 + sim_below(sim_chance(20) ? stream->total : 16);
 	stream->pause = sim_chance(50) ? 0 : scenario.healing * stream->burst / stream->total;
 }
 
@@ -108,6 +112,8 @@ static void make_program(struct sim_node *node, u32 slot)
 	program->latency = PICK(SIM_US, 20 * SIM_US, 500 * SIM_US);
 	program->sleepy = PICK(0, 0, 5, 30);
 	program->sleep = PICK(SIM_MS, 20 * SIM_MS, 200 * SIM_MS);
+	program->waits = PICK(0, 10, 100);
+	program->hoards = PICK(0, 50, 100);
 }
 
 static void continue_program(struct sim_program *program)

@@ -15,6 +15,7 @@
  *   crowd.c      many nodes at once, a thousand for instance
  *   flood.c      a host among them that keeps to no window
  *   stuck.c      channels among them that cannot go on
+ *   bundle.c     are bundles right that drivers send?
  *   plant.c      bugs that are planted, to show that they are found
  *   main.c       seeds and options
  *   absent/      in place of the parts of the driver that are not here
@@ -89,6 +90,9 @@ struct sim {
 	u32 fail_atomic, fail_kernel;	/* millionths of the allocations */
 	u32 absent;			/* percent of the pages that are absent */
 	u64 frames, lost;		/* statistics */
+	u64 bundles, bundled;		/* sent, and the messages in them */
+	u64 split;			/* bundles delivered in parts, because the ring was full */
+	u64 unread;			/* copies for them that would have had to wait */
 	bool healed;
 	u32 stream_count, stream_room;
 	struct sim_stream **stream;

@@ -229,7 +229,7 @@ bool sim_run(u64 until, bool (*done)(void))
 		if (done && done())
 			return true;
 	}
-	set_now(until);
+	set_now(max(until, sim_now));	/* an interrupt may have been later */
 	grace_period();
 	return done && done();
 }

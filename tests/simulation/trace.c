@@ -19,6 +19,7 @@ static const char *const names[OMX_WIRE_TYPES] = {
 	[OMX_WIRE_PULL_RESPONSE] = "PULL_RESPONSE",
 	[OMX_WIRE_NACK] = "NACK",
 	[OMX_WIRE_HOLD] = "HOLD",
+	[OMX_WIRE_BUNDLE] = "BUNDLE",
 };
 
 void sim_print(const char *format, ...)
@@ -95,6 +96,7 @@ static void (*const printers[OMX_WIRE_TYPES])(const void *body) = {
 	[OMX_WIRE_PULL_REQUEST] = print_request,
 	[OMX_WIRE_PULL_RESPONSE] = print_response,
 	[OMX_WIRE_NACK] = print_nack,
+	[OMX_WIRE_BUNDLE] = (void (*)(const void *))print_sequence,
 };
 
 void sim_print_frame(const struct sk_buff *skb, const char *what)

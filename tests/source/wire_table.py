@@ -105,13 +105,14 @@ class Table:
         return sum(map(self.own_size, struct.parts)) + self.own_size(struct)
 
     def base(self, struct):
-        """Where its own fields begin in a frame: a part is at the same place in all packets."""
-        if struct.name in ("head", "udp"):
-            return 0
+        """Where its own fields begin in a frame: a part is at the same place in all packets,
+        or has offsets of its own if it is the part of none."""
         for owner in self.structs.values():
             if struct in owner.parts:
                 before = owner.parts[:owner.parts.index(struct)]
                 return self.size(self.structs["head"]) + sum(map(self.own_size, before))
+        if struct.title:
+            return 0
         return self.size(self.structs["head"]) + self.size(struct) - self.own_size(struct)
 
     def fields(self, struct):

@@ -29,12 +29,18 @@ class Packets:
         return {(field.owner, field.name): self.value(field)
                 for field in self.table.packet_fields(entry) if field.size}
 
+    def bundled(self, length, said=None):
+        """A message in a BUNDLE.  said: the length that its field has."""
+        said = length if said is None else said
+        return self.chance.randbytes(8) + struct.pack(">II", said, 0) + self.chance.randbytes(length)
+
     def payload(self, entry):
         """Bytes that fit, and what the fields have to say of them."""
         data = self.chance.randbytes(self.chance.randrange(1, 200))
         fits = {
             "HELLO": (VALID_NAME, {"name_length": len(VALID_NAME), "flags": 1}),
             "BYE": (VALID_NAME, {"name_length": len(VALID_NAME)}),
+            "BUNDLE": (self.bundled(16) + self.bundled(len(data)), {}),
             "EAGER": (data, {"offset": 1000, "msg_length": 1000 + len(data)}),
             "PULL_REQUEST": (b"", {"frame_length": 1456, "length": 4 * 1456 - 3,
                                    "wanted": 0b1011}),

@@ -11,7 +11,7 @@
 #include "net/wire.c"
 
 #define HEAD		16
-#define TYPE_LAST	19
+#define TYPE_LAST	20
 #define FRAME_MAX	(65535 + 64)
 
 /* Offsets of fields, counted by hand: a struct that changes must be noticed. */
@@ -30,7 +30,8 @@ enum {
 };
 
 static const u32 body_bytes[] = {
-	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32, 64, 32
+	0, 8, 8, 8, 8, 32, 40, 32, 20, 28, 16, 8, 16, 64, 64, 56, 64, 32, 64, 32,
+	16
 };
 
 struct frame {
@@ -50,7 +51,8 @@ static bool has_payload(u32 type)
 {
 	return type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
 	       type == OMX_WIRE_EAGER || type == OMX_WIRE_PULL_RESPONSE ||
-	       type == OMX_WIRE_PUT || type == OMX_WIRE_ACCESS_RESPONSE;
+	       type == OMX_WIRE_PUT || type == OMX_WIRE_ACCESS_RESPONSE ||
+	       type == OMX_WIRE_BUNDLE;
 }
 
 static u32 header_bytes(u32 type)

@@ -77,6 +77,8 @@ static bool body_agrees(const u8 *data, u32 type, u32 payload)
 	case OMX_WIRE_ATOMIC:
 		return !payload && data[ATOMIC_OPERATION] <= 9 &&
 		       (data[ATOMIC_SIZE] == 4 || data[ATOMIC_SIZE] == 8);
+	case OMX_WIRE_BUNDLE:
+		return payload >= 16;
 	case OMX_WIRE_ACCESS_RESPONSE:
 		return payload <= 4096;
 	case OMX_WIRE_POST_KEY:

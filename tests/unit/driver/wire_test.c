@@ -8,7 +8,7 @@ static void build_shortest(struct frame *frame, u32 type)
 	bool needs_payload = type == OMX_WIRE_HELLO || type == OMX_WIRE_BYE ||
 			     type == OMX_WIRE_PULL_RESPONSE;
 
-	build(frame, type, needs_payload ? 1 : 0);
+	build(frame, type, needs_payload ? 1 : type == OMX_WIRE_BUNDLE ? 16 : 0);
 }
 
 static int judge_whole(const struct frame *frame)
@@ -446,6 +446,24 @@ static void access_response__payload(void **state)
 	}
 }
 
+/* What is in them is looked at when they are delivered. */
+static void bundle__header_of_a_message(void **state)
+{
+	struct frame frame;
+	u32 payload;
+
+	(void)state;
+	assert_int_equal(sizeof(struct omx_wire_bundled), 16);
+	for (payload = 0; payload < 9000; payload++) {
+		build(&frame, OMX_WIRE_BUNDLE, payload);
+		assert_int_equal(judge_whole(&frame), payload >= 16 ? 0 :
+				 OMX_COUNTER_DROP_FIELD);
+		/* The messages need not be readable. */
+		assert_int_equal(judge(frame.bytes, header_bytes(OMX_WIRE_BUNDLE), frame.length),
+				 payload >= 16 ? 0 : OMX_COUNTER_DROP_FIELD);
+	}
+}
+
 static int post_key(u64 offset, u64 length)
 {
 	struct frame frame;
@@ -490,6 +508,7 @@ int main(void)
 		cmocka_unit_test(get__only_announced_ones_are_long),
 		cmocka_unit_test(atomic__operation_and_size),
 		cmocka_unit_test(access_response__payload),
+		cmocka_unit_test(bundle__header_of_a_message),
 		cmocka_unit_test(post_key__offset_wraps),
 	};
 

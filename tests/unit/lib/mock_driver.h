@@ -81,4 +81,8 @@ uint32_t mock_unread(int fd);
 /* Events that wait for room in the ring. */
 uint32_t mock_backlog(int fd);
 
+/* Messages of the endpoint wait for more of them, until the driver is told to send them. */
+void mock_cork(int fd);
+bool mock_is_corked(int fd);
+
 #endif

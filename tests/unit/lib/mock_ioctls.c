@@ -145,6 +145,7 @@ static int run(struct file *file, unsigned long command, void *argument)
 	case OMX_IOC_FETCH: return mock_do_fetch(file, argument);
 	case OMX_IOC_WAIT: return mock_do_wait(file, argument);
 	case OMX_IOC_WAKEUP: return mock_do_wakeup(file);
+	case OMX_IOC_UNCORK: return mock_do_uncork(file);
 	case OMX_IOC_KICK: mock_flush_backlog(file); return 0;
 	}
 	abort();

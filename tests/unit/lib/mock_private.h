@@ -86,6 +86,7 @@ void mock_forget_events(struct file *file);
 void mock_reset_answers(void);
 
 int mock_do_wait(struct file *file, struct omx_ioc_wait *wait);
+int mock_do_uncork(struct file *file);
 int mock_do_wakeup(struct file *file);
 
 /* ---- mock_channels.c ---- */

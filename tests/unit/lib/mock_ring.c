@@ -229,6 +229,36 @@ void mock_answer(void)
 	pthread_mutex_unlock(&mock_lock);
 }
 
+/* ---- corks: here they hold nothing back ---------------------------------------- */
+
+static void set_corked(struct file *file, uint32_t corked)
+{
+	__atomic_store_n(&file->kernel->kcorked, corked, __ATOMIC_RELAXED);
+}
+
+int mock_do_uncork(struct file *file)
+{
+	set_corked(file, 0);
+	return 0;
+}
+
+void mock_cork(int fd)
+{
+	pthread_mutex_lock(&mock_lock);
+	set_corked(mock_file_of(fd), 1);
+	pthread_mutex_unlock(&mock_lock);
+}
+
+bool mock_is_corked(int fd)
+{
+	bool corked;
+
+	pthread_mutex_lock(&mock_lock);
+	corked = mock_file_of(fd)->kernel->kcorked;
+	pthread_mutex_unlock(&mock_lock);
+	return corked;
+}
+
 /* ---- waiting --------------------------------------------------------------- */
 
 static struct timespec after_ms(uint32_t milliseconds)
@@ -281,6 +311,7 @@ int mock_do_wait(struct file *file, struct omx_ioc_wait *wait)
 	mock_flush_backlog(file);
 	if (wait->flags & OMX_WAIT_HELPER)
 		return wait_as_helper(file, wait);
+	mock_do_uncork(file);
 	while (file->kernel->khead == wait->head && file->kernel->kwakeups == wait->wakeups) {
 		if (wait->timeout_ms == OMX_ANY)
 			pthread_cond_wait(&mock_changed, &mock_lock);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Looks at each bundle that a driver sends: its messages are whole, short and in their
+ * places, they are not more than the receiver's ring is sure to take, and the bytes between
+ * them are 0, not what was in the memory before.
+ */
+#include "endpoint/ring.h"
+#include "omx_wire.h"
+#include "sim.h"
+
+#include "bundle.h"
+
+/* Where the next message begins; counts the slots that this one takes. */
+static u32 check_message(const u8 *head, u32 at, u32 end, u32 *slots)
+{
+	const struct omx_wire_bundled *message = (const void *)(head + at);
+	u32 length;
+
+	SIM_REQUIRE(at + sizeof(*message) <= end);
+	length = be32_to_cpu(message->msg_length);
+	SIM_REQUIRE(!message->reserved && length <= OMX_WIRE_BUNDLED_MAX);
+	*slots += length <= OMX_TINY_MAX ? 1 : 1 + (length + OMX_SLOT_SIZE - 1) / OMX_SLOT_SIZE;
+	at += sizeof(*message) + length;
+	SIM_REQUIRE(at <= end);
+	for (; at < end && at % OMX_WIRE_BUNDLE_ALIGN; at++)
+		SIM_REQUIRE(!head[at]);
+	return at;
+}
+
+void sim_check_bundle(const struct sk_buff *skb)
+{
+	const u8 *data = skb_mac_header(skb) + ETH_HLEN;
+	const struct omx_wire_head *head = (const void *)data;
+	u32 at = sizeof(*head) + sizeof(struct omx_wire_bundle), end, slots = 0, messages = 0;
+
+	if (head->type != OMX_WIRE_BUNDLE)
+		return;
+	end = be16_to_cpu(head->length);
+	SIM_REQUIRE(end == skb->len - ETH_HLEN);
+	for (; at < end; messages++)
+		at = check_message(data, at, end, &slots);
+	/* One message would be an EAGER. */
+	SIM_REQUIRE(messages > 1 && slots <= OMX_PACKET_SLOTS_MAX);
+	sim.bundles++;
+	sim.bundled += messages;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Are bundles right that drivers send? */
+#ifndef SIM_BUNDLE_H
+#define SIM_BUNDLE_H
+
+struct sk_buff;
+
+/* Of any type, as it leaves: its Ethernet header is there. */
+void sim_check_bundle(const struct sk_buff *skb);
+
+#endif
