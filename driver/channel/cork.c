@@ -30,15 +30,22 @@ static u32 cork_time_us(void)
 	return min_t(u32, READ_ONCE(cork_us), CORK_US_MAX);
 }
 
+/* Is the program sending one message after the other? */
+static bool cork_is_possible(const struct omx_channel *ch)
+{
+	return cork_time_us() && omx_tx_in_flight(&ch->tx) &&
+	       READ_ONCE(ch->cork_round) == READ_ONCE(ch->ep->cork.rounds);
+}
+
+/* Has the last packet left a moment ago? */
+static bool cork_is_in_time(const struct omx_channel *ch, u32 now)
+{
+	return now - READ_ONCE(ch->tx.sent[(ch->tx.next - 1) % OMX_WINDOW]) <= cork_time_us();
+}
+
 bool omx_cork_is_wanted(const struct omx_channel *ch)
 {
-	u32 us = cork_time_us(), last;
-
-	if (!us || READ_ONCE(ch->cork_round) != READ_ONCE(ch->ep->cork.rounds) ||
-	    !omx_tx_in_flight(&ch->tx))
-		return false;
-	last = READ_ONCE(ch->tx.sent[(ch->tx.next - 1) % OMX_WINDOW]);
-	return (u32)omx_channel_now_us() - last <= us;
+	return cork_is_possible(ch) && cork_is_in_time(ch, omx_channel_now_us());
 }
 
 /* ---- the channels of an endpoint that are corked ---- */
@@ -126,10 +133,10 @@ static enum hrtimer_restart cork_timer_fired(struct hrtimer *timer)
 
 /* ---- the cork of a channel ---- */
 
-void omx_cork_decide(struct omx_channel *ch, bool may_wait)
+void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now)
 {
 	lockdep_assert_held(&ch->lock);
-	if (may_wait && omx_cork_is_wanted(ch) &&
+	if (may_wait && cork_is_possible(ch) && cork_is_in_time(ch, now) &&
 	    omx_bundle_takes_another(skb_peek_tail(&ch->pending))) {
 		ch->corked = true;
 		/* Whoever is just removing it takes our lock afterwards, and uncorks it. */

@@ -35,15 +35,15 @@ void omx_cork_stop(struct omx_endpoint *ep);
 /* The program waits: all that is corked leaves. */
 void omx_uncork(struct omx_endpoint *ep);
 
-/* Would a short message wait for others if it were sent now?  Without ch->lock a hint. */
+/* Would a short message wait for others if it were sent now?  A hint, without ch->lock. */
 bool omx_cork_is_wanted(const struct omx_channel *ch);
 
 /* ---- ch->lock held ---- */
 /*
  * The program has sent the message at the end of ch->pending: corks it if that is wanted, and if
- * it may wait.
+ * it may wait.  now: us.
  */
-void omx_cork_decide(struct omx_channel *ch, bool may_wait);
+void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now);
 /* The channel is dead, and being freed. */
 void omx_cork_forget(struct omx_channel *ch);
 

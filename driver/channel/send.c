@@ -412,13 +412,15 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 	if (ch->dead) {
 		error = -ENOTCONN;
 	} else {
+		u64 now = omx_channel_now_us();
+
 		channel_append(ch, packets);
 		if (messages) {
 			omx_traffic_add(&ch->sent, messages, bytes);
 			omx_pending_cb(skb_peek_tail(&ch->pending))->slots = omx_ring_slots(bytes);
-			omx_cork_decide(ch, may_wait);
+			omx_cork_decide(ch, may_wait, now);
 		}
-		omx_channel_send_ready(ch, omx_channel_now_us(), &out);
+		omx_channel_send_ready(ch, now, &out);
 	}
 	spin_unlock(&ch->lock);
 	omx_channel_xmit(ch, &out);
