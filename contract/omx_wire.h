@@ -62,6 +62,48 @@ struct omx_wire_udp {
 #define OMX_WIRE_UDP_VERSION	1
 #define OMX_UDP_PORT_DEFAULT	8687
 
+/*
+ * What is left of head and body in the header of a TCP packet: an option, which a NIC copies
+ * into each segment that it makes.  Behind it are a struct omx_wire_tso_eager, or the body as
+ * it is.
+ */
+struct omx_wire_tso {
+	__u8	kind;		/* OMX_WIRE_TSO_KIND */
+	__u8	option_length;	/* of this and of what is behind it */
+	__be16	experiment;	/* the Ethertype */
+	__u8	version;	/* these are as in the head */
+	__u8	type;
+	__be16	dst_endpoint;
+	__be32	src_session;
+} __packed;
+
+struct omx_wire_tso_eager {
+	__be64	match_info;
+	__be32	seq;		/* of the first segment, and so are offset and flags */
+	__be32	ack;
+	__be16	flow;
+	__be16	ack_flow;
+	__be16	window;
+	__be16	msg_last;	/* msg_length - 1 */
+	__be16	offset;
+	__u8	performed;
+	__u8	flags;
+} __packed;
+
+/*
+ * The window of a packet: how many segments it becomes, and how many bytes of payload each of
+ * them but the last one has, a multiple of 8.
+ */
+#define OMX_WIRE_TSO_WINDOW(segments, payload)	((segments) << 10 | (payload) >> 3)
+#define OMX_WIRE_TSO_SEGMENTS(window)	((window) >> 10)
+#define OMX_WIRE_TSO_PAYLOAD(window)	(((window) & 0x3ff) << 3)
+#define OMX_WIRE_TSO_SEGMENTS_MAX	63
+
+#define OMX_WIRE_TSO_KIND	253	/* of an experiment, see RFC 4727 and RFC 6994 */
+#define OMX_WIRE_TSO_SOURCE	0xc000	/* the source port is the sum of this and src_endpoint */
+#define OMX_WIRE_TSO_DEST	8687	/* the destination port */
+#define OMX_WIRE_TSO_NET	0xa9fe0000	/* both addresses: 169.254.0.0/16, see RFC 3927 */
+
 struct omx_wire_head {
 	__u8	version;
 	__u8	type;
@@ -87,6 +129,7 @@ struct omx_wire_hello {
  * follow the name.  The response to it is as long, and has this flag and the number as well.
  */
 #define OMX_HELLO_PROBE		0x02
+#define OMX_HELLO_TSO		0x04	/* I make and receive TCP segments */
 
 struct omx_wire_connect {
 	__be32	key;
@@ -341,6 +384,8 @@ struct omx_wire_post_key {
 #define OMX_WIRE_GET_MAX	4096	/* bytes in a response */
 
 static_assert(sizeof(struct omx_wire_udp) == 16);
+static_assert(sizeof(struct omx_wire_tso) == 12);
+static_assert(sizeof(struct omx_wire_tso_eager) == 28);
 static_assert(sizeof(struct omx_wire_head) == 16);
 static_assert(sizeof(struct omx_wire_hello) == 8);
 static_assert(sizeof(struct omx_wire_connect) == 8);

@@ -264,6 +264,16 @@ static u32 channel_path_mtu(const struct omx_channel *ch)
 			    min_t(u32, READ_ONCE(ch->mtu), ETH_DATA_LEN));
 }
 
+static bool channel_has_tso(const struct omx_channel *ch)
+{
+	bool reaches;
+
+	rcu_read_lock();
+	reaches = omx_tso_reaches(ch->ep->board, ch->mac);
+	rcu_read_unlock();
+	return reaches;
+}
+
 u32 omx_channel_mtu(struct omx_channel *ch)
 {
 	unsigned int generation = READ_ONCE(ch->ep->board->peers.generation);
@@ -271,10 +281,18 @@ u32 omx_channel_mtu(struct omx_channel *ch)
 	/* Pairs with the release: who sees the generation sees its MTU. */
 	if (smp_load_acquire(&ch->mtu_generation) != generation) {
 		WRITE_ONCE(ch->mtu, channel_path_mtu(ch));
+		WRITE_ONCE(ch->tso, channel_has_tso(ch));
 		/* Pairs with the acquire. */
 		smp_store_release(&ch->mtu_generation, generation);
 	}
 	return READ_ONCE(ch->mtu);
+}
+
+u32 omx_channel_burst_mtu(struct omx_channel *ch)
+{
+	u32 mtu = omx_channel_mtu(ch);
+
+	return READ_ONCE(ch->tso) && mtu >= OMX_TSO_MTU_MIN ? mtu - OMX_TSO_OVERHEAD : mtu;
 }
 
 /* ---- flows of channels that have ended ---- */

@@ -79,6 +79,7 @@ struct omx_channel {
 	bool local;			/* the peer is on this board's host */
 	struct omx_small_queue *queue;	/* NULL: the peer is on this board */
 	u32 mtu;			/* of the path; see omx_channel_mtu() */
+	bool tso;			/* frames may leave as TCP segments; the same */
 	unsigned int mtu_generation;
 
 	spinlock_t lock;		/* protects what follows, unless noted */
@@ -187,6 +188,8 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session);
 /* Largest frame, Ethernet header excluded, that reaches the peer. */
 u32 omx_channel_mtu(struct omx_channel *ch);
+/* The same for frames that may leave together, as TCP segments (net/tso_packet.h). */
+u32 omx_channel_burst_mtu(struct omx_channel *ch);
 
 /* An account has room again: continues what was refused.  Process context. */
 void omx_channels_resume(struct omx_endpoint *ep);

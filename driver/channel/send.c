@@ -21,6 +21,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/mtu_probe.h"
+#include "net/tso_packet.h"
 #include "net/transmit.h"
 #include "onesided/put_ack.h"
 
@@ -258,6 +259,7 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	lockdep_assert_held(&ch->lock);
 	if (!skb)
 		return;
+	omx_tso_doubt(ch->ep->board, ch->mac);
 	/* It may be too long for its path. */
 	if (unlikely(ch->tx.resent & omx_tx_bit(&ch->tx, seq)))
 		omx_mtu_probe_doubt(ch->ep->board, ch->mac, skb->len - ETH_HLEN);

@@ -135,7 +135,7 @@ static int message_send(struct message *message)
 /* Multiples of 16 keep the peer's copies aligned. */
 static u32 frame_payload(struct omx_channel *ch)
 {
-	return round_down(omx_channel_mtu(ch) - OMX_EAGER_HEADER, 16);
+	return round_down(omx_channel_burst_mtu(ch) - OMX_EAGER_HEADER, 16);
 }
 
 long omx_send_eager(struct omx_endpoint *ep, void __user *arg)

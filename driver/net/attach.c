@@ -80,6 +80,7 @@ int omx_board_attach(struct net_device *dev, bool automatic)
 		return -ENOMEM;
 
 	rcu_assign_pointer(on->boards[index], board);
+	omx_tso_start(board);
 	dev_add_pack(&board->packet_type);
 	board->link_was_up = omx_board_flags(board) & OMX_BOARD_UP;
 	omx_event_board(board, OMX_CMD_BOARD_ATTACHED);	/* before it finds peers */
@@ -187,6 +188,7 @@ int omx_board_detach(struct omx_board *board, bool force)
 	}
 	RCU_INIT_POINTER(on->boards[board->index], NULL);
 	omx_endpoints_detach(board);
+	omx_tso_stop(board);
 	dev_remove_pack(&board->packet_type);
 	omx_incoming_stop(&board->incoming);
 	omx_hello_pause(board);
@@ -302,6 +304,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	case NETDEV_CHANGEUPPER:
 		device_upper_changed(on, dev);
 		break;
+	case NETDEV_FEAT_CHANGE:
+		/* Hellos say whether segments are received. */
 	case NETDEV_NOTIFY_PEERS:
 		/* After a failover of a bond: switches learn the path from hellos. */
 		if (board)

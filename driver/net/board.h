@@ -22,6 +22,7 @@
 #include "channel/path.h"
 #include "incoming/incoming.h"
 #include "net/peer.h"
+#include "net/tso_packet.h"
 #include "net/udp_carrier.h"
 #include "net/user_turns.h"
 #include "observe/counters.h"
@@ -63,6 +64,7 @@ struct omx_board {
 	bool link_was_up;		/* in the last event; rtnl */
 	u64 mac;			/* never changes: another MAC is another board */
 	struct omx_net *on;		/* of its namespace */
+	struct omx_tso tso;
 	struct packet_type packet_type;	/* for this device only: frames need no lookup */
 	struct kref ref;
 	struct rcu_head rcu;

@@ -15,13 +15,14 @@
 struct omx_board;
 
 /*
- * What the carrier tells of a frame that it has received, in skb->cb.  `source` is there
- * until a channel or pull uses skb->cb; the last two bytes stay.
+ * What the carrier tells of a frame that it has received, in skb->cb.  All but the last two
+ * bytes is there until a channel or pull uses skb->cb.
  */
 struct omx_frame_cb {
 	struct omx_address source;	/* if it came by UDP */
 	bool by_group;			/* the same: it was sent to a group */
-	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 3];
+	bool by_tso;			/* as a TCP segment */
+	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 4];
 	bool by_udp;
 	bool marked;			/* by a congested router (ECN, RFC 3168) */
 };

@@ -14,6 +14,7 @@
 
 #include "net/gso.h"
 #include "net/gso_private.h"
+#include "net/tso_packet.h"
 #include "omx_wire.h"
 
 struct response_header {
@@ -92,13 +93,15 @@ static bool gro_get_header(struct sk_buff *skb, struct gro_header *header)
 }
 
 /*
- * Most messages are short.  And the sender of a clone, on this host, keeps it: its fragments
- * must stay its own.
+ * Most messages are short.  The sender of a clone, on this host, keeps it: its fragments must
+ * stay its own.  And TCP segments of the same channel, which GRO holds by itself, must not
+ * overtake frames.
  */
 static bool eager_stays_alone(const struct sk_buff *skb, const struct eager_header *header,
 			      unsigned int payload)
 {
-	return (!header->body.offset && eager_ends(header, payload)) || skb_cloned(skb);
+	return (!header->body.offset && eager_ends(header, payload)) || skb_cloned(skb) ||
+	       omx_tso_arrives();
 }
 
 /*

@@ -23,10 +23,12 @@
 #include "compat.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/gso.h"
 #include "net/hello.h"
 #include "net/mtu_probe.h"
 #include "net/peer.h"
 #include "net/transmit.h"
+#include "net/tso_packet.h"
 #include "netlink/events.h"
 #include "omx_wire.h"
 
@@ -35,6 +37,7 @@
 #define HELLO_INTERVAL		(5 * HZ)
 #define HELLO_JITTER		(HZ / 4)	/* boards that start together drift apart */
 #define SOON			(HZ / 50)	/* after a frame that calls for a hello or probe */
+#define TSO_PROBE_PAYLOAD	512		/* of each of its segments */
 #define RESPONSE_BURST		256		/* to all peers in OMX_RESPONSE_INTERVAL */
 
 struct hello {
@@ -43,6 +46,7 @@ struct hello {
 	u32 boot;
 	u32 mtu;
 	bool by_group;
+	bool by_tso;			/* as a TCP segment */
 	u32 frame;			/* its own length */
 	u32 nonce;			/* of a probe */
 	u8 flags;
@@ -62,6 +66,16 @@ static bool board_can_talk(const struct omx_board *board)
 	     omx_board_flags(board) & OMX_BOARD_UP;
 	rcu_read_unlock();
 	return up;
+}
+
+static bool board_has_tso(const struct omx_board *board)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = omx_tso_is_possible(board);
+	rcu_read_unlock();
+	return has;
 }
 
 /* A frame of `frame` bytes, if that is more than it takes, filled up with zeros. */
@@ -88,7 +102,7 @@ static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type ty
 	hello = omx_packet_body(skb);
 	hello->boot = cpu_to_be32(board->boot);
 	hello->mtu = cpu_to_be16(omx_board_mtu(board));
-	hello->flags = flags;
+	hello->flags = flags | (board_has_tso(board) ? OMX_HELLO_TSO : 0);
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
 	memset((char *)(hello + 1) + length, 0, payload - length);
@@ -115,18 +129,40 @@ static void hello_send_udp(struct omx_board *board, enum omx_wire_type type,
 }
 
 /* The nonce is behind the name; frames that are probed are always long enough. */
-static void hello_send_probe(struct omx_board *board, u64 to, u8 flags, u32 frame, u32 nonce)
+static struct sk_buff *hello_make_probe(struct omx_board *board, u64 to, u8 flags, u32 frame,
+					u32 nonce)
 {
-	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, to, flags, frame);
+	struct sk_buff *skb = hello_make(board, OMX_WIRE_HELLO, to, flags | OMX_HELLO_PROBE, frame);
 	struct omx_wire_hello *hello;
 	u32 at;
 
 	if (!skb)
-		return;
+		return NULL;
 	hello = omx_packet_body(skb);
 	at = sizeof(struct omx_wire_head) + sizeof(*hello) + hello->name_length;
 	if (at + sizeof(nonce) <= frame)
 		memcpy((char *)(hello + 1) + hello->name_length, &nonce, sizeof(nonce));
+	return skb;
+}
+
+static void hello_send_probe(struct omx_board *board, u64 to, u8 flags, u32 frame, u32 nonce)
+{
+	struct sk_buff *skb = hello_make_probe(board, to, flags, frame, nonce);
+
+	if (skb)
+		omx_packet_xmit(board, skb);
+}
+
+/* Two segments, of which the first one has name and nonce. */
+static void hello_send_tso_probe(struct omx_board *board, u64 to, u8 flags, u32 nonce)
+{
+	const u32 header = omx_wire_header_length(OMX_WIRE_HELLO);
+	struct sk_buff *skb = hello_make_probe(board, to, flags, header + 2 * TSO_PROBE_PAYLOAD,
+					       nonce);
+
+	if (!skb)
+		return;
+	omx_gso_mark(skb, header, TSO_PROBE_PAYLOAD, 2);
 	omx_packet_xmit(board, skb);
 }
 
@@ -135,7 +171,13 @@ void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 f
 	const u8 flags = OMX_HELLO_WANT_RESPONSE;
 
 	hello_send(board, OMX_WIRE_HELLO, peer->mac, flags);
-	hello_send_probe(board, peer->mac, flags | OMX_HELLO_PROBE, frame, peer->probe_nonce);
+	hello_send_probe(board, peer->mac, flags, frame, peer->probe_nonce);
+}
+
+void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer)
+{
+	hello_send(board, OMX_WIRE_HELLO, peer->mac, OMX_HELLO_WANT_RESPONSE);
+	hello_send_tso_probe(board, peer->mac, OMX_HELLO_WANT_RESPONSE, peer->probe_nonce);
 }
 
 static void hello_start_udp(struct omx_peer *peer)
@@ -390,6 +432,7 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	hello->mac = omx_mac_read(eth_hdr(skb)->h_source);
 	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
 	hello->by_group = hello->source && omx_frame_cb(skb)->by_group;
+	hello->by_tso = omx_frame_cb(skb)->by_tso;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
 	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
@@ -413,6 +456,15 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	return true;
 }
 
+static void peer_answered_probe(struct omx_board *board, struct omx_peer *peer,
+				const struct hello *hello)
+{
+	if (hello->by_tso)
+		omx_tso_probe_answered(board, peer);
+	else
+		omx_mtu_probe_answered(board, peer, hello->frame);
+}
+
 static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 				 const struct hello *hello)
 {
@@ -425,12 +477,16 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 		omx_peers_count_mtu_change(&board->peers);
 		omx_mtu_probe_soon(board, peer);
 	}
+	if (peer->takes_tso != !!(hello->flags & OMX_HELLO_TSO)) {
+		peer->takes_tso = hello->flags & OMX_HELLO_TSO;
+		omx_tso_probe_soon(board, peer);
+	}
 	if (found)
 		omx_event_peer(board, peer, OMX_CMD_PEER_FOUND);
 	/* Whoever has not received the probe cannot answer it. */
 	if ((hello->flags & (OMX_HELLO_PROBE | OMX_HELLO_WANT_RESPONSE)) == OMX_HELLO_PROBE &&
 	    hello->nonce && hello->nonce == peer->probe_nonce)
-		omx_mtu_probe_answered(board, peer, hello->frame);
+		peer_answered_probe(board, peer, hello);
 }
 
 /* Readers use the name without the lock, so another name needs another entry. */
@@ -531,11 +587,13 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 		hello_send(board, OMX_WIRE_HELLO, mac, OMX_HELLO_WANT_RESPONSE);
 }
 
-/* The response to a probe is as long as the probe, and has its nonce. */
+/* The response to a probe is as long as the probe, travels as it did, and has its nonce. */
 static void hello_respond(struct omx_board *board, const struct hello *hello, bool probe)
 {
-	if (probe)
-		hello_send_probe(board, hello->mac, OMX_HELLO_PROBE, hello->frame, hello->nonce);
+	if (probe && hello->by_tso)
+		hello_send_tso_probe(board, hello->mac, 0, hello->nonce);
+	else if (probe)
+		hello_send_probe(board, hello->mac, 0, hello->frame, hello->nonce);
 	else
 		hello_send(board, OMX_WIRE_HELLO, hello->mac, 0);
 }

@@ -41,6 +41,8 @@ void omx_peer_request_mtu(struct omx_board *board, u64 mac);
  * sends a short one beside it.  RCU read lock held.
  */
 void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 frame);
+/* The same with two TCP segments, to find out whether these arrive. */
+void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer);
 /* The peer requested frames above the path MTU: tells it ours, requests its own. */
 void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
 

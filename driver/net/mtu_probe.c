@@ -20,6 +20,7 @@
 #include "net/mtu_probe.h"
 #include "net/path_mtu.h"
 #include "net/peer.h"
+#include "net/tso_packet.h"
 #include "net/udp_carrier.h"
 #include "omx_wire.h"
 
@@ -50,6 +51,12 @@ static unsigned long probe_interval(void)
 	return PROBE_INTERVAL / 2 + get_random_u32() % PROBE_INTERVAL;
 }
 
+static void probe_draw_nonce(struct omx_peer *peer)
+{
+	while (!peer->probe_nonce)
+		peer->probe_nonce = get_random_u32();
+}
+
 /* The length of the probe to be sent now, or 0. */
 static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 {
@@ -62,8 +69,7 @@ static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 		peer->path.failed = 0;
 	length = omx_path_mtu_next(&peer->path, base, probe_target(board, peer), heard);
 	peer->probed = jiffies;
-	while (!peer->probe_nonce)
-		peer->probe_nonce = get_random_u32();
+	probe_draw_nonce(peer);
 	peer->probe_ended = !length;
 	peer->probe_due = jiffies + (length ? probe_interval() : RAISE_INTERVAL);
 	if (omx_path_mtu_limit(&peer->path, base) != limit)
@@ -88,6 +94,19 @@ static u32 probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned
 	}
 	spin_unlock_bh(&table->lock);
 	return length;
+}
+
+static bool tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
+{
+	struct omx_peer_table *table = &board->peers;
+	bool due;
+
+	spin_lock_bh(&table->lock);
+	due = table->running && omx_tso_probe_is_due(board, peer, next);
+	if (due)
+		probe_draw_nonce(peer);
+	spin_unlock_bh(&table->lock);
+	return due;
 }
 
 /* Where probing goes on: not with the same peer on all hosts. */
@@ -116,6 +135,10 @@ static unsigned int probe_range(struct omx_board *board, unsigned long first,
 		length = probe_is_due(board, peer, next);
 		if (length) {
 			omx_hello_probe(board, peer, length);
+			may_send--;
+		}
+		if (may_send && tso_probe_is_due(board, peer, next)) {
+			omx_hello_tso_probe(board, peer);
 			may_send--;
 		}
 		omx_cond_resched_rcu();

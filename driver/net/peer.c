@@ -215,6 +215,7 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 	}
 	peer_report_lost(table, peer);
 	WRITE_ONCE(peer->mtu, 0);
+	WRITE_ONCE(peer->tso, false);
 	memset(&peer->path, 0, sizeof(peer->path));
 	if (peer->udp)
 		WRITE_ONCE(peer->udp->limit, 0);
@@ -521,6 +522,7 @@ void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old)
 	new->probe_due = old->probe_due;
 	new->probe_nonce = old->probe_nonce;
 	new->probe_ended = old->probe_ended;
+	new->takes_tso = old->takes_tso;	/* the next look decides the rest */
 	new->heard = old->heard;
 	new->responded = old->responded;
 	if (!new->name_is_fixed)

@@ -217,17 +217,26 @@ static noinline struct sk_buff *frame_filter(struct omx_board *board, struct sk_
 	return skb;
 }
 
-int omx_receive(struct sk_buff *skb, struct net_device *dev,
-		struct packet_type *packet_type, struct net_device *orig_dev)
+static int receive_ethernet(struct omx_board *board, struct sk_buff *skb, bool by_tso)
 {
-	struct omx_board *board = packet_type->af_packet_priv;
-
 	if (unlikely(frame_is_odd(board, skb))) {
 		skb = frame_filter(board, skb);
 		if (!skb)
 			return NET_RX_DROP;
 	}
 	omx_frame_cb(skb)->by_udp = false;
+	omx_frame_cb(skb)->by_tso = by_tso;
 	omx_frame_cb(skb)->marked = false;
 	return omx_receive_frame(board, skb);
+}
+
+int omx_receive(struct sk_buff *skb, struct net_device *dev,
+		struct packet_type *packet_type, struct net_device *orig_dev)
+{
+	return receive_ethernet(packet_type->af_packet_priv, skb, false);
+}
+
+void omx_receive_segment(struct omx_board *board, struct sk_buff *skb)
+{
+	receive_ethernet(board, skb, true);
 }

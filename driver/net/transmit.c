@@ -13,6 +13,7 @@
 #include "net/gso.h"
 #include "net/peer.h"
 #include "net/transmit.h"
+#include "net/tso_packet.h"
 #include "net/udp_carrier.h"
 
 /*
@@ -94,6 +95,13 @@ bool omx_packet_xmit_udp(struct omx_board *board, struct omx_udp_path *path,
 	return false;
 }
 
+static bool frame_drop(struct omx_board *board, struct sk_buff *skb)
+{
+	omx_count(board, TX_FAILED);
+	kfree_skb(skb);
+	return false;
+}
+
 static bool frame_xmit_ethernet(struct omx_board *board, struct sk_buff *skb, u64 mac)
 {
 	if (!frame_may_leave(board, skb))
@@ -101,19 +109,13 @@ static bool frame_xmit_ethernet(struct omx_board *board, struct sk_buff *skb, u6
 	skb->dev = board->dev;
 	if (mac == board->mac) {
 		frame_loop_back(skb);
+	} else if (omx_gso_is_ours(skb) && !omx_tso_wrap(board, skb, mac)) {
+		return frame_drop(board, skb);
 	} else if (!frame_queue_xmit(skb)) {
 		omx_count(board, TX_FAILED);
 		return false;
 	}
 	return true;
-}
-
-/* What was meant for UDP does not leave on the other carrier. */
-static bool frame_drop_left(struct omx_board *board, struct sk_buff *skb)
-{
-	omx_count(board, TX_FAILED);
-	kfree_skb(skb);
-	return false;
 }
 
 bool omx_packet_xmit_rcu(struct omx_board *board, struct sk_buff *skb)
@@ -125,8 +127,9 @@ bool omx_packet_xmit_rcu(struct omx_board *board, struct sk_buff *skb)
 
 		if (path)
 			return omx_packet_xmit_udp(board, path, skb);
+		/* What was meant for UDP does not leave on the other carrier. */
 		if (omx_peer_has_left(board, mac))
-			return frame_drop_left(board, skb);
+			return frame_drop(board, skb);
 	}
 	return frame_xmit_ethernet(board, skb, mac);
 }

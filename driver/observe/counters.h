@@ -54,6 +54,8 @@
 	X(RX_BUNDLE,		"received bundle") \
 	X(TX_MERGED,		"frame sent in one piece with others") \
 	X(RX_MERGED,		"frame received in one piece with others") \
+	X(TX_TSO,		"frame sent as a TCP segment") \
+	X(RX_TSO,		"TCP packet received, of one frame or several") \
 	X(TX_FAILED,		"frame refused by the network stack") \
 	X(TX_UNROUTABLE,	"frame not sent, no route to the peer's address") \
 	X(TX_FRAGMENTED,	"frame sent in IP fragments, longer than its path takes") \
@@ -174,6 +176,7 @@
 	X(DROP_PEER_LIMIT,	"dropped: too many peers") \
 	X(DROP_PEER_NAME,	"dropped: bad name in hello") \
 	X(DROP_PEER_ADDRESS,	"dropped: not from the address of the peer") \
+	X(DROP_TSO_HEADER,	"dropped: bad header in a TCP segment") \
 	X(DROP_UDP_HEADER,	"dropped: bad header in a UDP packet") \
 	X(DROP_BOARD_DOWN,	"dropped: board is being detached")
 

@@ -15,6 +15,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/mtu_probe.h"
+#include "net/tso_packet.h"
 #include "pull/private.h"
 
 #define TIMEOUT_MAX_US		250000U	/* twice that for a block that was requested again */
@@ -131,6 +132,18 @@ static void pull_yield_if_slow(struct omx_pull *pull)
 	omx_pull_schedule_yield_slow(pull, age);
 }
 
+/*
+ * Frames do not pass if they are too long for the path, nor do TCP segments where these are
+ * found not to arrive any more: the sender makes none of longer frames.
+ */
+static bool pull_frames_must_change(const struct omx_pull *pull)
+{
+	const u32 length = pull->window.frame_length;
+
+	return length + OMX_PULL_RESPONSE_HEADER > omx_channel_mtu(pull->ch) ||
+	       length < omx_pull_frame_length(pull);
+}
+
 /* False: the sender has been silent for too long. */
 static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 {
@@ -139,12 +152,13 @@ static bool pull_timer_continue(struct omx_pull *pull, struct sk_buff_head *out)
 		pull->progress = jiffies;
 	if (time_after(jiffies, pull->progress + pull->timeout))
 		return false;
-	if (omx_pull_frame_length(pull) < pull->window.frame_length)
+	if (pull_frames_must_change(pull))
 		pull_restart(pull, out);
 	pull_yield_if_slow(pull);
 	pull_request_late(pull, out);
 	if (pull->backoff >= 2) {
 		omx_pull_schedule_yield(pull);
+		omx_tso_doubt(pull->ep->board, pull->ch->mac);
 		omx_mtu_probe_doubt(pull->ep->board, pull->ch->mac,
 				    pull->window.frame_length + OMX_PULL_RESPONSE_HEADER);
 	}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which peers receive TCP segments: not those behind a switch or filter that drops TCP without
+ * a connection, nor those to which our NIC makes segments that are not as long as it was told.
+ *
+ * A probe is a hello of two segments, and only who has received the first of them can answer
+ * it, in the same way.  The work of hello.c sends probes, its handler of hellos, in softirq,
+ * reports the answers.  Peers that say so in their hellos are asked when they are met, from
+ * time to time, and when packets to them are lost repeatedly.
+ */
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/random.h>
+
+#include "net/board.h"
+#include "net/hello.h"
+#include "net/peer.h"
+#include "net/tso_packet.h"
+
+#define PROBES		4
+#define PROBE_INTERVAL	(HZ / 10)
+#define REPEAT_INTERVAL	(60 * HZ)
+#define DOUBT_INTERVAL	HZ		/* packets may be lost all the time */
+
+static void tso_set(struct omx_board *board, struct omx_peer *peer, bool tso)
+{
+	if (peer->tso == tso)
+		return;
+	WRITE_ONCE(peer->tso, tso);
+	omx_peers_count_mtu_change(&board->peers);	/* frames become shorter, or longer */
+}
+
+static bool tso_is_wanted(const struct omx_board *board, const struct omx_peer *peer)
+{
+	const u32 mtu = min(peer->mtu, omx_board_mtu(board));
+
+	return peer->takes_tso && !peer->udp && omx_tso_is_possible(board) &&
+	       mtu >= OMX_TSO_MTU_MIN && mtu <= OMX_TSO_MTU_MAX;
+}
+
+/* Hosts that have met at the same time do not go on at the same time. */
+static unsigned long tso_probe_interval(void)
+{
+	return PROBE_INTERVAL / 2 + get_random_u32() % PROBE_INTERVAL;
+}
+
+static void search_end(struct omx_peer *peer)
+{
+	peer->tso_waits = false;
+	peer->tso_failed = 0;
+	peer->tso_due = jiffies + REPEAT_INTERVAL;
+}
+
+/* False: it has been asked often enough. */
+static bool probe_again(struct omx_board *board, struct omx_peer *peer)
+{
+	/* A probe tells nothing of a peer that is silent: it may not be there. */
+	if (peer->tso_waits && time_after_eq(READ_ONCE(peer->heard), peer->tso_probed))
+		peer->tso_failed++;
+	if (peer->tso_failed == PROBES) {
+		tso_set(board, peer, false);
+		search_end(peer);
+		return false;
+	}
+	peer->tso_waits = true;
+	WRITE_ONCE(peer->tso_probed, jiffies);
+	peer->tso_due = jiffies + tso_probe_interval();
+	return true;
+}
+
+static void search_begin(struct omx_peer *peer)
+{
+	if (!peer->tso_waits)
+		peer->tso_due = jiffies;
+}
+
+bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
+{
+	bool due = false;
+
+	lockdep_assert_held(&board->peers.lock);
+	if (!tso_is_wanted(board, peer)) {
+		tso_set(board, peer, false);
+		search_end(peer);
+		search_begin(peer);
+		return false;
+	}
+	if (time_after_eq(jiffies, peer->tso_due))
+		due = probe_again(board, peer);
+	if (time_before(peer->tso_due, *next))
+		*next = peer->tso_due;
+	return due;
+}
+
+void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer)
+{
+	lockdep_assert_held(&board->peers.lock);
+	if (!tso_is_wanted(board, peer))
+		return;
+	tso_set(board, peer, true);
+	search_end(peer);
+}
+
+void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer)
+{
+	lockdep_assert_held(&board->peers.lock);
+	search_begin(peer);
+	omx_hello_soon(&board->peers);
+}
+
+void omx_tso_doubt(struct omx_board *board, u64 mac)
+{
+	struct omx_peer_table *table = &board->peers;
+	struct omx_peer *peer;
+
+	rcu_read_lock();
+	peer = omx_peer_find(table, mac);
+	if (!peer || !READ_ONCE(peer->tso) ||
+	    time_before(jiffies, READ_ONCE(peer->tso_probed) + DOUBT_INTERVAL)) {
+		rcu_read_unlock();
+		return;
+	}
+	rcu_read_unlock();
+	spin_lock_bh(&table->lock);
+	peer = omx_peer_find(table, mac);
+	if (peer)
+		omx_tso_probe_soon(board, peer);
+	spin_unlock_bh(&table->lock);
+}
