@@ -37,13 +37,12 @@
 #include "chance.h"
 #include "check.h"
 #include "ethernet.h"
+#include "heard.h"
 
 #define BATCH		64
 #define FRAME_MAX	9014
 #define RING_SLOT	16384
 #define RING_PAGE	4096
-#define HEARD		256	/* frames kept to be mutated */
-#define HEARD_MAX	256	/* bytes of each */
 
 enum kind {
 	SHORT, LONG, NOISE, HEADS, EXTREMES, MUTATED, SESSIONS, STRANGERS, CAST, VICTIM, KINDS
@@ -63,12 +62,6 @@ struct frame {
 		uint8_t bytes[FRAME_MAX - sizeof(struct ether_header)];
 	};
 } __packed;
-
-static struct {
-	unsigned int length;		/* behind the Ethernet header */
-	uint8_t bytes[HEARD_MAX];
-} heard[HEARD];
-static unsigned int heard_count, heard_next;
 
 static struct frame frames[BATCH];
 static struct iovec vectors[BATCH];
@@ -295,13 +288,13 @@ static void hide_sender(struct frame *frame)
 
 static unsigned int mutate_heard(struct frame *frame)
 {
-	unsigned int which, length, i;
+	const struct heard *heard = heard_any();
+	unsigned int length, i;
 
-	if (!heard_count)
+	if (!heard)
 		return build_valid(frame, any_type());
-	which = any_below(heard_count);
-	length = heard[which].length;
-	memcpy(frame->bytes, heard[which].bytes, length);
+	length = heard->length;
+	memcpy(frame->bytes, heard->bytes, length);
 	/* the victim's own sessions are for VICTIM only */
 	frame->head.dst_session = (uint32_t)any_word();
 	for (i = any_below(4); i-- > 0;)
@@ -325,20 +318,20 @@ static void continue_sequence(struct frame *frame, const struct omx_wire_head *r
  */
 static unsigned int forge_heard(struct frame *frame)
 {
+	const struct heard *heard = heard_any();
 	const struct omx_wire_head *real;
-	unsigned int which, length;
+	unsigned int length;
 
-	if (!heard_count)
+	if (!heard)
 		return build_valid(frame, OMX_WIRE_CONNECT);
-	which = any_below(heard_count);
-	real = (const struct omx_wire_head *)heard[which].bytes;
+	real = (const struct omx_wire_head *)heard->bytes;
 	if (!any_below(4)) {
 		length = build_valid(frame, OMX_WIRE_BUNDLE);
-		if (heard[which].length >= sizeof(*real) + sizeof(struct omx_wire_sequence))
+		if (heard->length >= sizeof(*real) + sizeof(struct omx_wire_sequence))
 			continue_sequence(frame, real);
 	} else if (any_below(2)) {
-		length = heard[which].length;
-		memcpy(frame->bytes, heard[which].bytes, length);
+		length = heard->length;
+		memcpy(frame->bytes, heard->bytes, length);
 		spoil_field(frame->bytes + sizeof(*real), length - sizeof(*real));
 	} else {
 		length = build_valid(frame, OMX_WIRE_CONNECT +
@@ -412,54 +405,6 @@ static unsigned int make_frame(struct frame *frame, enum kind kind)
 	}
 	hide_sender(frame);
 	return length;
-}
-
-/* Stores frames that the victim's peers on this node send to it. */
-static void listen_to(int fd)
-{
-	uint8_t buffer[FRAME_MAX];
-	const struct ether_header *eth = (void *)buffer;
-	const struct omx_wire_head *head = (void *)(eth + 1);
-	struct sockaddr_ll from;
-	socklen_t size;
-	ssize_t length;
-	int tries;
-
-	for (tries = 0; tries < BATCH; tries++) {
-		size = sizeof(from);
-		length = recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT,
-				  (struct sockaddr *)&from, &size);
-		if (length < 0)
-			return;
-		if (from.sll_pkttype != PACKET_OUTGOING ||
-		    eth->ether_type != htons(OMX_ETHERTYPE_DEFAULT) ||
-		    length < (ssize_t)(sizeof(*eth) + sizeof(*head)) ||
-		    head->type <= OMX_WIRE_CONNECT || head->type >= OMX_WIRE_TYPES ||
-		    head->dst_endpoint != htons(victim) || !head->dst_session)
-			continue;
-		length -= sizeof(*eth);
-		if (length > HEARD_MAX)
-			length = HEARD_MAX;
-		memcpy(heard[heard_next].bytes, head, length);
-		heard[heard_next].length = length;
-		heard_next = (heard_next + 1) % HEARD;
-		if (heard_count < HEARD)
-			heard_count++;
-	}
-}
-
-static void send_batch(int fd, unsigned int count)
-{
-	unsigned int done = 0;
-	int result;
-
-	while (done < count) {
-		result = sendmmsg(fd, messages + done, count - done, 0);
-		if (result > 0)
-			done += result;
-		else if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
-			die("sendmmsg");
-	}
 }
 
 static void send_from_ring(int fd, unsigned int count)
@@ -563,7 +508,7 @@ static void parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	unsigned int i, count, kinds;
-	int fd, ear = -1;
+	int fd;
 	uint64_t done = 0;
 
 	parse_options(argc, argv);
@@ -574,7 +519,7 @@ int main(int argc, char **argv)
 	if (fragments)
 		open_ring(fd);
 	if (victim >= 0)
-		ear = ethernet_open(interface, ETH_P_ALL);
+		heard_open(interface, victim);
 	kinds = victim >= 0 ? KINDS : VICTIM;
 
 	for (i = 0; i < BATCH; i++) {
@@ -584,8 +529,8 @@ int main(int argc, char **argv)
 	}
 	for (; done < total; done += count) {
 		count = total - done < BATCH ? total - done : BATCH;
-		if (ear >= 0 && done % (16 * BATCH) == 0)
-			listen_to(ear);
+		if (victim >= 0 && done % (16 * BATCH) == 0)
+			heard_listen();
 		for (i = 0; i < count; i++) {
 			enum kind kind = any_below(kinds);
 			unsigned int length = make_frame(&frames[i], kind);
@@ -596,12 +541,12 @@ int main(int argc, char **argv)
 		if (fragments)
 			send_from_ring(fd, count);
 		else
-			send_batch(fd, count);
+			ethernet_send(fd, messages, count);
 	}
 
 	for (i = 0; i < KINDS; i++)
 		printf("%8llu %s\n", (unsigned long long)sent[i], kind_names[i]);
 	printf("%8llu frames sent, %u frames of the victim heard\n",
-	       (unsigned long long)done, heard_count);
+	       (unsigned long long)done, heard_count());
 	return 0;
 }

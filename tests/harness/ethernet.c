@@ -34,6 +34,20 @@ int ethernet_open(const char *interface, uint16_t protocol)
 	return fd;
 }
 
+void ethernet_send(int fd, struct mmsghdr *messages, unsigned int count)
+{
+	unsigned int done = 0;
+	int result;
+
+	while (done < count) {
+		result = sendmmsg(fd, messages + done, count - done, 0);
+		if (result > 0)
+			done += result;
+		else if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
+			die("sendmmsg");
+	}
+}
+
 void ethernet_own_mac(const char *interface, uint8_t mac[ETH_ALEN])
 {
 	struct ifreq request = { 0 };
