@@ -45,8 +45,7 @@ static void probe_set_limit(struct omx_board *board, struct omx_peer *peer, u32 
 	omx_peers_count_mtu_change(&board->peers);
 }
 
-/* Hosts that have met at the same time do not go on at the same time. */
-static unsigned long probe_interval(void)
+unsigned long omx_probe_interval(void)
 {
 	return PROBE_INTERVAL / 2 + get_random_u32() % PROBE_INTERVAL;
 }
@@ -71,7 +70,7 @@ static u32 probe_next(struct omx_board *board, struct omx_peer *peer)
 	peer->probed = jiffies;
 	probe_draw_nonce(peer);
 	peer->probe_ended = !length;
-	peer->probe_due = jiffies + (length ? probe_interval() : RAISE_INTERVAL);
+	peer->probe_due = jiffies + (length ? omx_probe_interval() : RAISE_INTERVAL);
 	if (omx_path_mtu_limit(&peer->path, base) != limit)
 		probe_set_limit(board, peer, omx_path_mtu_limit(&peer->path, base));
 	return length;

@@ -12,6 +12,10 @@ struct omx_peer;
 /* Sends the probes that are due; returns when the next ones are, `next` at the latest. */
 unsigned long omx_mtu_probe_peers(struct omx_board *board, unsigned long next);
 
+/* ---- any context ---- */
+/* jiffies between two probes: hosts that have met at the same time do not go on so. */
+unsigned long omx_probe_interval(void);
+
 /* ---- any context, table->lock held ---- */
 /* What the peer accepts, or whether it is there, has changed. */
 void omx_mtu_probe_soon(struct omx_board *board, struct omx_peer *peer);

@@ -6,19 +6,18 @@
  * A probe is a hello of two segments, and only who has received the first of them can answer
  * it, in the same way.  The work of hello.c sends probes, its handler of hellos, in softirq,
  * reports the answers.  Peers that say so in their hellos are asked when they are met, from
- * time to time, and when packets to them are lost repeatedly.
+ * time to time, and when packets to them are lost.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
-#include <linux/random.h>
 
 #include "net/board.h"
 #include "net/hello.h"
+#include "net/mtu_probe.h"
 #include "net/peer.h"
 #include "net/tso_packet.h"
 
 #define PROBES		4
-#define PROBE_INTERVAL	(HZ / 10)
 #define REPEAT_INTERVAL	(60 * HZ)
 #define DOUBT_INTERVAL	HZ		/* packets may be lost all the time */
 
@@ -36,12 +35,6 @@ static bool tso_is_wanted(const struct omx_board *board, const struct omx_peer *
 
 	return peer->takes_tso && !peer->udp && omx_tso_is_possible(board) &&
 	       mtu >= OMX_TSO_MTU_MIN && mtu <= OMX_TSO_MTU_MAX;
-}
-
-/* Hosts that have met at the same time do not go on at the same time. */
-static unsigned long tso_probe_interval(void)
-{
-	return PROBE_INTERVAL / 2 + get_random_u32() % PROBE_INTERVAL;
 }
 
 static void search_end(struct omx_peer *peer)
@@ -64,7 +57,7 @@ static bool probe_again(struct omx_board *board, struct omx_peer *peer)
 	}
 	peer->tso_waits = true;
 	WRITE_ONCE(peer->tso_probed, jiffies);
-	peer->tso_due = jiffies + tso_probe_interval();
+	peer->tso_due = jiffies + omx_probe_interval();
 	return true;
 }
 
