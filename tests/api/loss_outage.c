@@ -20,7 +20,7 @@ static void run_client(void)
 	omx_request_t requests[MESSAGES], answer;
 	omx_endpoint_addr_t peer;
 	omx_endpoint_t ep = meet(&peer);
-	double begin;
+	double begin, took;
 	unsigned int i;
 
 	MUST(omx_irecv(ep, NULL, 0, ANSWER, EXACT, NULL, &answer));
@@ -34,8 +34,9 @@ static void run_client(void)
 	run_command("tc qdisc del dev eth0 root");
 	begin = now();
 	finish_with(ep, &answer, OMX_SUCCESS);
-	printf("%u messages arrived %.3f s after the outage\n", MESSAGES, now() - begin);
-	CHECK(now() - begin < LIMIT, "%.3f s", now() - begin);
+	took = now() - begin;	/* a busy host may keep the guest waiting for what is printed */
+	printf("%u messages arrived %.3f s after the outage\n", MESSAGES, took);
+	CHECK(took < LIMIT, "%.3f s", took);
 	for (i = 0; i < MESSAGES; i++)
 		finish_with(ep, &requests[i], OMX_SUCCESS);
 	part(ep, peer);
