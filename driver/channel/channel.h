@@ -188,7 +188,7 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session);
 /* Largest frame, Ethernet header excluded, that reaches the peer. */
 u32 omx_channel_mtu(struct omx_channel *ch);
-/* The same for frames that may leave together, as TCP segments (net/tso_packet.h). */
+/* The same for frames that may leave together, as TCP segments (net/tcp_segments.h). */
 u32 omx_channel_burst_mtu(struct omx_channel *ch);
 
 /* An account has room again: continues what was refused.  Process context. */

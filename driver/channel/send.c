@@ -21,7 +21,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/mtu_probe.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 #include "net/transmit.h"
 #include "onesided/put_ack.h"
 

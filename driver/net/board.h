@@ -22,7 +22,7 @@
 #include "channel/path.h"
 #include "incoming/incoming.h"
 #include "net/peer.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 #include "net/udp_carrier.h"
 #include "net/user_turns.h"
 #include "observe/counters.h"

@@ -14,7 +14,7 @@
 
 #include "net/gso.h"
 #include "net/gso_private.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 #include "omx_wire.h"
 
 struct response_header {

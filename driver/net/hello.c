@@ -27,8 +27,8 @@
 #include "net/hello.h"
 #include "net/mtu_probe.h"
 #include "net/peer.h"
+#include "net/tcp_segments.h"
 #include "net/transmit.h"
-#include "net/tso_packet.h"
 #include "netlink/events.h"
 #include "omx_wire.h"
 

@@ -20,7 +20,7 @@
 #include "net/mtu_probe.h"
 #include "net/path_mtu.h"
 #include "net/peer.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 #include "net/udp_carrier.h"
 #include "omx_wire.h"
 

@@ -12,8 +12,8 @@
 #include "net/frame.h"
 #include "net/gso.h"
 #include "net/peer.h"
+#include "net/tcp_segments.h"
 #include "net/transmit.h"
-#include "net/tso_packet.h"
 #include "net/udp_carrier.h"
 
 /*

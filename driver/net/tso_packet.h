@@ -1,37 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * TCP segmentation offload (TSO): nearly every NIC cuts a long TCP packet into segments.
- * Frames that would leave in one skb (net/gso.h) travel as one such packet to peers of which
- * it is known (tso_probe.c) that they receive its segments, whose network stack merges them as
- * it does with TCP.  There is no connection behind them: docs/PROTOCOL.md, "TCP segments".
- *
- * Receiving needs the hook for packets of one device (CONFIG_NETFILTER_INGRESS).
+ * The headers of TCP segments (net/tcp_segments.h), for who makes and receives them:
+ * docs/PROTOCOL.md, "TCP segments".
  */
 #ifndef OMX_TSO_PACKET_H
 #define OMX_TSO_PACKET_H
 
+#include <linux/if_ether.h>
 #include <linux/ip.h>
-#include <linux/netfilter.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
 
 #include "omx_wire.h"
 
-struct omx_board;
-struct omx_peer;
-struct sk_buff;
-
 /* A router would have lowered it (RFC 5082). */
 #define OMX_TSO_TTL		255
-/* How much longer the headers of a segment are than those of a frame, at most. */
-#define OMX_TSO_OVERHEAD	36
-/* A probe fits, and so do all headers. */
-#define OMX_TSO_MTU_MIN		1280
-/*
- * Longer frames are few, and gain less than the checksum costs where the NIC leaves that to
- * the processor.
- */
-#define OMX_TSO_MTU_MAX		4096
 
 /* The headers of a frame of a type that travels so. */
 struct omx_tso_frame {
@@ -86,94 +69,4 @@ static inline unsigned int omx_tso_headers_length(u8 type)
 	return offsetof(struct omx_tso_headers, option) + omx_tso_option_length(type);
 }
 
-#if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
-
-/* Of a board. */
-struct omx_tso {
-	struct nf_hook_ops hook;
-	bool receives;			/* the hook is there; rtnl, and constant meanwhile */
-};
-
-/* ---- process context, rtnl held ---- */
-void omx_tso_start(struct omx_board *board);
-/* Segments may be received for a grace period. */
-void omx_tso_stop(struct omx_board *board);
-
-/* ---- any context ---- */
-/* Have segments arrived lately, on any board? */
-bool omx_tso_arrives(void);
-/* Can the board send and receive them?  RCU read lock held. */
-bool omx_tso_is_possible(const struct omx_board *board);
-/* Does this peer receive them?  The same condition. */
-bool omx_tso_reaches(struct omx_board *board, u64 mac);
-/*
- * Gives an skb of omx_gso_mark() the headers of a TCP packet if its peer receives segments, or
- * if it is a hello, which asks whether it does.  Otherwise, or without memory, nothing changes.
- * False: a hello did not become a packet, and must not leave.  RCU read lock held.
- */
-bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u64 mac);
-
-/* ---- tso_probe.c; any context, table->lock held ---- */
-/* Is a probe to be sent now?  Lowers *next to when one will be.  RCU read lock held. */
-bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
-void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer);
-/* Whether it receives them has changed. */
-void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer);
-
-/* ---- the same; any context; a lock of a channel or pull may be held ---- */
-/* A frame to the peer is lost: perhaps because segments do not arrive any more. */
-void omx_tso_doubt(struct omx_board *board, u64 mac);
-
-#else
-
-struct omx_tso {
-};
-
-static inline void omx_tso_start(struct omx_board *board)
-{
-}
-
-static inline void omx_tso_stop(struct omx_board *board)
-{
-}
-
-static inline bool omx_tso_arrives(void)
-{
-	return false;
-}
-
-static inline bool omx_tso_is_possible(const struct omx_board *board)
-{
-	return false;
-}
-
-static inline bool omx_tso_reaches(struct omx_board *board, u64 mac)
-{
-	return false;
-}
-
-static inline bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u64 mac)
-{
-	return true;
-}
-
-static inline bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer,
-					unsigned long *next)
-{
-	return false;
-}
-
-static inline void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer)
-{
-}
-
-static inline void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer)
-{
-}
-
-static inline void omx_tso_doubt(struct omx_board *board, u64 mac)
-{
-}
-
-#endif
 #endif

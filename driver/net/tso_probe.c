@@ -15,7 +15,7 @@
 #include "net/hello.h"
 #include "net/mtu_probe.h"
 #include "net/peer.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 
 #define PROBES		4
 #define REPEAT_INTERVAL	(60 * HZ)

@@ -16,6 +16,7 @@
 #include "net/frame.h"
 #include "net/gso.h"
 #include "net/receive.h"
+#include "net/tcp_segments.h"
 #include "net/tso_packet.h"
 
 #define LINK_LOCAL_MASK	0xffff0000

@@ -19,6 +19,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/gso.h"
+#include "net/tcp_segments.h"
 #include "net/tso_packet.h"
 
 static bool tso = true;

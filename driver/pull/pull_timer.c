@@ -15,7 +15,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/mtu_probe.h"
-#include "net/tso_packet.h"
+#include "net/tcp_segments.h"
 #include "pull/private.h"
 
 #define TIMEOUT_MAX_US		250000U	/* twice that for a block that was requested again */

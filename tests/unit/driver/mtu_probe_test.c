@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Probes for the path MTUs of many peers: how many leave in a tick, and whether every peer
- * has its turn.  The work runs when it is due, as hello.c has it.
+ * Probes for the path MTUs of many peers, and for TCP segments: how many leave in a tick, and
+ * whether every peer has its turn.  The work runs when it is due, as hello.c has it.
  */
 #include "test.h"
 
 #include "net/mtu_probe.c"
 #include "net/path_mtu.c"
+#include "net/tso_probe.c"
 #include "mock.h"
 
 #define PEERS_MAX	1000
@@ -16,8 +17,9 @@ unsigned long jiffies;
 
 static struct omx_board board;
 static struct omx_peer peers[PEERS_MAX + 1];	/* by index, from 1 */
-static u32 probes[PEERS_MAX + 1];
+static u32 probes[PEERS_MAX + 1], tso_probes[PEERS_MAX + 1];
 static u32 in_tick, most_in_tick, answered_below;
+static bool segments_arrive, peers_are_silent;
 
 /* ---- around mtu_probe.c ---- */
 
@@ -48,7 +50,8 @@ void omx_peers_count_mtu_change(struct omx_peer_table *table)
 
 struct omx_peer *omx_peer_find(struct omx_peer_table *table, u64 mac)
 {
-	lockdep_assert_held(&table->lock);
+	if (!mock_is_reader())
+		lockdep_assert_held(&table->lock);
 	return &peers[mac];
 }
 
@@ -75,6 +78,26 @@ void omx_hello_probe(struct omx_board *to, const struct omx_peer *peer, u32 fram
 	spin_unlock_bh(&to->peers.lock);
 }
 
+bool omx_tso_is_possible(const struct omx_board *from)
+{
+	(void)from;
+	return true;
+}
+
+/* It arrives or not, and the response is there at once. */
+void omx_hello_tso_probe(struct omx_board *to, const struct omx_peer *peer)
+{
+	mock_require(mock_is_reader() && !mock_locks_held(), "a probe of segments is sent");
+	assert_true(peer->probe_nonce);
+	tso_probes[peer->index]++;
+	most_in_tick = max(most_in_tick, ++in_tick);
+	if (!segments_arrive)
+		return;
+	spin_lock_bh(&to->peers.lock);
+	omx_tso_probe_answered(to, &peers[peer->index]);
+	spin_unlock_bh(&to->peers.lock);
+}
+
 /* ---- time ---- */
 
 static void work_runs(void)
@@ -96,7 +119,7 @@ static void tick_passes(void)
 
 	jiffies++;
 	in_tick = 0;
-	for (i = 1; i <= board.peers.count; i++)
+	for (i = 1; i <= board.peers.count && !peers_are_silent; i++)
 		peers[i].heard = jiffies;	/* the responses to short hellos */
 	while (board.peers.hello.is_queued && time_after_eq(jiffies, board.peers.hello.due)) {
 		work_runs();
@@ -118,6 +141,27 @@ static void meet(u32 count)
 	spin_unlock_bh(&board.peers.lock);
 }
 
+static void ticks_pass(u32 count)
+{
+	while (count--)
+		tick_passes();
+}
+
+/* Peers that receive segments. */
+static void meet_with_segments(u32 count, u32 mtu)
+{
+	u32 i;
+
+	board.mtu = mtu;
+	meet(count);
+	for (i = 1; i <= count; i++) {
+		spin_lock_bh(&board.peers.lock);
+		peers[i].takes_tso = true;
+		omx_tso_probe_soon(&board, &peers[i]);
+		spin_unlock_bh(&board.peers.lock);
+	}
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -125,6 +169,8 @@ static int setup(void **state)
 	random_seed(1);
 	memset(&board, 0, sizeof(board));
 	memset(probes, 0, sizeof(probes));
+	memset(tso_probes, 0, sizeof(tso_probes));
+	segments_arrive = peers_are_silent = false;
 	jiffies = -2ul * HZ;	/* wraps soon */
 	in_tick = most_in_tick = answered_below = 0;
 	spin_lock_init(&board.peers.lock);
@@ -229,6 +275,100 @@ static void probes__silent_hosts_are_left_alone(void **state)
 	assert_int_equal(board.peers.generation, 0);
 }
 
+/* Above 1500 bytes, the MTU is probed as well: both share the limit. */
+static void segments__many_peers_wait_for_a_tick(void **state)
+{
+	u32 i;
+
+	(void)state;
+	segments_arrive = true;
+	answered_below = 4000;
+	meet_with_segments(100, 4000);
+	peers[1].takes_tso = false;	/* the number of its probes is odd */
+	ticks_pass((2 * 100 - 1 + PROBES_AT_ONCE - 1) / PROBES_AT_ONCE);
+	assert_false(tso_probes[1]);
+	for (i = 2; i <= 100; i++) {
+		assert_int_equal(probes[i], 1);
+		assert_int_equal(tso_probes[i], 1);
+		assert_true(peers[i].tso);
+	}
+	assert_int_equal(most_in_tick, PROBES_AT_ONCE);
+	assert_int_equal(board.peers.generation, 2 * 100 - 1);
+}
+
+/* An answer holds for a minute, and so does it if there is none. */
+static void segments__are_tried_again(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_segments(1, 1500);
+	ticks_pass(REPEAT_INTERVAL);
+	assert_int_equal(tso_probes[1], 1);
+	segments_arrive = false;
+	ticks_pass(REPEAT_INTERVAL / 2);
+	assert_int_equal(tso_probes[1], 1 + PROBES);
+	assert_false(peers[1].tso);
+	ticks_pass(REPEAT_INTERVAL / 2);
+	assert_int_equal(tso_probes[1], 1 + PROBES);
+	segments_arrive = true;
+	ticks_pass(REPEAT_INTERVAL / 2);
+	assert_int_equal(tso_probes[1], 1 + PROBES + 1);
+	assert_true(peers[1].tso);
+	assert_int_equal(board.peers.generation, 3);
+}
+
+/* Who has just said hello may be away again: nothing is known of the path to it. */
+static void segments__silence_proves_nothing(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_segments(1, 1500);
+	ticks_pass(1);
+	segments_arrive = false;
+	peers_are_silent = true;
+	ticks_pass(REPEAT_INTERVAL + 10 * HZ);
+	assert_in_range(tso_probes[1], 1 + PROBES + 1, 1 + 10 * HZ);
+	assert_true(peers[1].tso);
+	peers_are_silent = false;
+	ticks_pass(HZ);
+	assert_false(peers[1].tso);
+}
+
+/* Packets are lost all the time: that is a reason to ask once a second. */
+static void segments__doubts_have_a_limit(void **state)
+{
+	u32 i;
+
+	(void)state;
+	segments_arrive = true;
+	meet_with_segments(1, 1500);
+	for (i = 0; i < 10 * HZ; i++) {
+		ticks_pass(1);
+		omx_tso_doubt(&board, 1);
+	}
+	assert_in_range(tso_probes[1], 10, 11);
+	assert_true(peers[1].tso);
+}
+
+/* Frames above the limit are not segmented: a change of the MTU ends it, or has it proved. */
+static void segments__follow_the_mtu(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_segments(1, 1500);
+	ticks_pass(1);
+	assert_true(peers[1].tso);
+	board.mtu = MTU;
+	mod_delayed_work(NULL, &board.peers.hello, 0);
+	ticks_pass(1);
+	assert_false(peers[1].tso);
+	board.mtu = 1500;
+	mod_delayed_work(NULL, &board.peers.hello, 0);
+	ticks_pass(1);
+	assert_true(peers[1].tso);
+	assert_int_equal(tso_probes[1], 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +377,11 @@ int main(void)
 		cmocka_unit_test_setup(probes__everyone_has_its_turn, setup),
 		cmocka_unit_test_setup(probes__responses_do_not_lift_the_limit, setup),
 		cmocka_unit_test_setup(probes__silent_hosts_are_left_alone, setup),
+		cmocka_unit_test_setup(segments__many_peers_wait_for_a_tick, setup),
+		cmocka_unit_test_setup(segments__are_tried_again, setup),
+		cmocka_unit_test_setup(segments__silence_proves_nothing, setup),
+		cmocka_unit_test_setup(segments__doubts_have_a_limit, setup),
+		cmocka_unit_test_setup(segments__follow_the_mtu, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
