@@ -217,19 +217,26 @@ check_unit() {
 	fi
 }
 
-# All directories at once: some tests wait for timeouts most of the time.
+# All directories at once: some tests wait for timeouts most of the time. What failed comes last.
 make_unit() {
-	local directory pid status=0
+	local directory pid logs_failed=() logs_passed=() status=0
+	local -A log_of=()
 	pids=()
 	for directory in "$build"/user/tests/unit/*/; do
 		compiled nice make -C "$directory" -k check >"$logs/unit/$(basename "$directory").log" 2>&1 &
 		pids+=($!)
+		log_of[$!]=$logs/unit/$(basename "$directory").log
 	done
 	for pid in "${pids[@]}"; do
-		wait "$pid" || status=$?
+		if wait "$pid"; then
+			logs_passed+=("${log_of[$pid]}")
+		else
+			logs_failed+=("${log_of[$pid]}")
+			status=1
+		fi
 	done
 	pids=()
-	cat "$logs"/unit/*.log
+	cat "${logs_passed[@]}" "${logs_failed[@]}" </dev/null
 	return "$status"
 }
 
