@@ -305,7 +305,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		device_upper_changed(on, dev);
 		break;
 	case NETDEV_FEAT_CHANGE:
-		/* Hellos say whether segments are received. */
+		if (board) {
+			omx_tso_start(board);
+			omx_hello_announce(board);	/* says whether segments are received */
+		}
+		break;
 	case NETDEV_NOTIFY_PEERS:
 		/* After a failover of a bond: switches learn the path from hellos. */
 		if (board)

@@ -32,10 +32,14 @@ struct sk_buff;
 /* Of a board. */
 struct omx_tso {
 	struct nf_hook_ops hook;
-	bool receives;			/* the hook is there; rtnl, and constant meanwhile */
+	bool receives;			/* the hook is there; written under rtnl */
 };
 
 /* ---- process context, rtnl held ---- */
+/*
+ * The board is new, or its device has other features: receives segments from now on if the
+ * device offers to make them.  On others each packet would pay for the hook in vain.
+ */
 void omx_tso_start(struct omx_board *board);
 /* Segments may be received for a grace period. */
 void omx_tso_stop(struct omx_board *board);
@@ -43,6 +47,8 @@ void omx_tso_stop(struct omx_board *board);
 /* ---- any context ---- */
 /* Have segments arrived lately, on any board? */
 bool omx_tso_arrives(void);
+/* Does the device make them where frames do not stay in one piece?  rtnl or RCU held. */
+bool omx_tso_is_offered(const struct omx_board *board);
 /* Can the board send and receive them?  RCU read lock held. */
 bool omx_tso_is_possible(const struct omx_board *board);
 /* Does this peer receive them?  The same condition. */

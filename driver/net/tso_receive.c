@@ -321,6 +321,8 @@ static unsigned int tso_hook(void *priv, struct sk_buff *skb, const struct nf_ho
 void omx_tso_start(struct omx_board *board)
 {
 	ASSERT_RTNL();
+	if (board->tso.receives || !omx_tso_is_offered(board))
+		return;
 	board->tso.hook = (struct nf_hook_ops){
 		.hook = tso_hook,
 		.priv = board,
@@ -330,7 +332,8 @@ void omx_tso_start(struct omx_board *board)
 		.priority = INT_MAX,
 	};
 	/* Without it frames travel as frames. */
-	board->tso.receives = !nf_register_net_hook(dev_net(board->dev), &board->tso.hook);
+	if (!nf_register_net_hook(dev_net(board->dev), &board->tso.hook))
+		WRITE_ONCE(board->tso.receives, true);
 }
 
 void omx_tso_stop(struct omx_board *board)

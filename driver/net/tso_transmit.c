@@ -26,10 +26,14 @@ static bool tso = true;
 module_param(tso, bool, 0644);
 MODULE_PARM_DESC(tso, "let NICs segment frames as they do for TCP (default Y)");
 
+bool omx_tso_is_offered(const struct omx_board *board)
+{
+	return omx_board_has(board, NETIF_F_TSO) && !omx_gso_is_passed_on(board);
+}
+
 bool omx_tso_is_possible(const struct omx_board *board)
 {
-	return READ_ONCE(tso) && board->tso.receives && omx_board_has(board, NETIF_F_TSO) &&
-	       !omx_gso_is_passed_on(board);
+	return READ_ONCE(tso) && READ_ONCE(board->tso.receives) && omx_tso_is_offered(board);
 }
 
 bool omx_tso_reaches(struct omx_board *board, u64 mac)
