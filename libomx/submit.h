@@ -38,6 +38,7 @@ static inline omx_return_t omx__submit_begin(struct omx__endpoint *ep, enum requ
 	req->partner = partner;
 	req->status.addr = partner->addr;
 	req->memory = ep->memory;
+	omx__yielding_sent(&ep->yielding);
 	*out = req;
 	return OMX_SUCCESS;
 

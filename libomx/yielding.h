@@ -8,6 +8,11 @@
  * only when the slice of that one is over, while who sleeps is woken in time.  So after a
  * message that may have waited for that, some waits do not yield: twice as many each time.
  *
+ * What it waits for may also come from a thread that does not wait for anything, but sends one
+ * message after the other.  That one has run for longer, so that the scheduler hardly ever gives
+ * it the processor for a yield.  A thread that answers or asks has sent something before it
+ * waits; one that only receives finds its yields in vain, and sleeps at once most times.
+ *
  * Plain data, in the endpoint and under its lock.
  */
 #ifndef OMX_YIELDING_H
@@ -27,18 +32,35 @@
 #define YIELDING_PAUSE_MIN	64
 #define YIELDING_PAUSE_MAX	65536
 
+/* So many waits of threads that only receive do not yield after one that did so in vain. */
+#define YIELDING_SKIP		64
+
 struct yielding {
 	uint32_t pause;		/* so many waits do not yield */
 	uint32_t last_pause;	/* ... after the last one that had better not have done so */
+	uint32_t skip;		/* so many waits do not yield, unless something is sent */
+	bool sent;		/* something has been since the last wait that yielded */
 };
+
+/* The thread, or another one of the endpoint, may wait for the answer. */
+static inline void omx__yielding_sent(struct yielding *yielding)
+{
+	yielding->skip = 0;
+	yielding->sent = true;
+}
 
 /* May this wait yield? */
 static inline bool omx__yielding_begins(struct yielding *yielding)
 {
-	if (!yielding->pause)
-		return true;
-	yielding->pause--;
-	return false;
+	if (yielding->pause) {
+		yielding->pause--;
+		return false;
+	}
+	if (yielding->skip) {
+		yielding->skip--;
+		return false;
+	}
+	return true;
 }
 
 /* It has: `took` is the longest time away, in nanoseconds; news: something has arrived then. */
@@ -46,6 +68,9 @@ static inline void omx__yielding_learn(struct yielding *yielding, uint64_t took,
 {
 	uint32_t twice = 2 * yielding->last_pause;
 
+	if (!news && !yielding->sent)
+		yielding->skip = YIELDING_SKIP;
+	yielding->sent = false;
 	if (took > YIELD_LONG_NS && news) {
 		if (twice < YIELDING_PAUSE_MIN)
 			twice = YIELDING_PAUSE_MIN;

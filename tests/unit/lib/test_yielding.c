@@ -12,7 +12,8 @@
 #define LONG_NS		3000000
 
 /* How many of so many waits yield, if each yield takes that long and has news or not. */
-static uint32_t yielded(struct yielding *yielding, uint32_t waits, uint64_t took, bool news)
+static uint32_t yielded_receiving(struct yielding *yielding, uint32_t waits, uint64_t took,
+				  bool news)
 {
 	uint32_t count = 0;
 
@@ -21,6 +22,18 @@ static uint32_t yielded(struct yielding *yielding, uint32_t waits, uint64_t took
 			continue;
 		count++;
 		omx__yielding_learn(yielding, took, news);
+	}
+	return count;
+}
+
+/* The same if the thread sends something before each wait. */
+static uint32_t yielded(struct yielding *yielding, uint32_t waits, uint64_t took, bool news)
+{
+	uint32_t count = 0;
+
+	while (waits--) {
+		omx__yielding_sent(yielding);
+		count += yielded_receiving(yielding, 1, took, news);
 	}
 	return count;
 }
@@ -63,12 +76,37 @@ static void yielding__comes_back(void **state)
 	assert_int_equal(yielding.pause, YIELDING_PAUSE_MIN);
 }
 
+/* The thread receives one message after the other from a thread that does not wait. */
+static void yielding__in_vain(void **state)
+{
+	struct yielding yielding = { 0 };
+
+	(void)state;
+	assert_int_equal(yielded_receiving(&yielding, 65000, SHORT_NS, false), 1000);
+	/* With news it goes on. */
+	yielded_receiving(&yielding, YIELDING_SKIP, SHORT_NS, true);
+	assert_int_equal(yielded_receiving(&yielding, 1000, SHORT_NS, true), 1000);
+}
+
+/* A message is sent: the next wait may be for its answer, and the one after that as well. */
+static void yielding__for_an_answer(void **state)
+{
+	struct yielding yielding = { 0 };
+
+	(void)state;
+	yielded_receiving(&yielding, 10, SHORT_NS, false);
+	omx__yielding_sent(&yielding);
+	assert_int_equal(yielded_receiving(&yielding, 10, SHORT_NS, false), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(yielding__to_the_peer),
 		cmocka_unit_test(yielding__to_who_computes),
 		cmocka_unit_test(yielding__comes_back),
+		cmocka_unit_test(yielding__in_vain),
+		cmocka_unit_test(yielding__for_an_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
