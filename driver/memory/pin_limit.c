@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two limits apply to pinned memory.  Whoever pins pages (pin.c) charges them
- * here first, and extent.c uncharges what it has unpinned.  All of it runs in
- * process context.
+ * here first, and extent.c uncharges what it has unpinned, in process context.
+ * A space that is put in softirq is announced here.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -51,7 +51,7 @@ static struct pin_attempt pin_limit_try(struct omx_space *space, unsigned int pa
 {
 	struct pin_attempt attempt;
 
-	spin_lock(&pin_lock);
+	spin_lock_bh(&pin_lock);
 	attempt.finished = finished;
 	attempt.own_limit = atomic64_read(&space->mm->pinned_vm) + pages > space->pin_limit;
 	attempt.charged = !attempt.own_limit && pinned + pages <= pinned_pages_max();
@@ -60,7 +60,7 @@ static struct pin_attempt pin_limit_try(struct omx_space *space, unsigned int pa
 		pinned += pages;
 		busy++;
 	}
-	spin_unlock(&pin_lock);
+	spin_unlock_bh(&pin_lock);
 	return attempt;
 }
 
@@ -69,22 +69,23 @@ static bool pin_limit_is_final(const struct pin_attempt *attempt)
 {
 	bool final;
 
-	spin_lock(&pin_lock);
+	spin_lock_bh(&pin_lock);
 	final = !busy && finished == attempt->finished;
-	spin_unlock(&pin_lock);
+	spin_unlock_bh(&pin_lock);
 	return final;
 }
 
 /*
  * An extent that is being unpinned cannot be evicted any more, and one that is
- * being pinned not yet: if there is no other one, wait for these.  *patience is
- * what is left of it.  0: try again.
+ * being pinned not yet: if there is no other one, wait for these, and for regions
+ * that were released.  *patience is what is left of it.  0: try again.
  */
 static int pin_limit_make_room(const struct omx_space *space,
 			       const struct pin_attempt *attempt, long *patience)
 {
 	unsigned long start = jiffies;
 
+	omx_spaces_release_soon();
 	if (omx_lru_evict(space, attempt->own_limit))
 		return 0;
 	if (*patience <= 0 || pin_limit_is_final(attempt))
@@ -115,18 +116,18 @@ int omx_pin_limit_charge(struct omx_space *space, unsigned int pages)
 
 void omx_pin_limit_begin(void)
 {
-	spin_lock(&pin_lock);
+	spin_lock_bh(&pin_lock);
 	busy++;
-	spin_unlock(&pin_lock);
+	spin_unlock_bh(&pin_lock);
 }
 
 void omx_pin_limit_end(struct omx_space *space, unsigned int unpinned)
 {
-	spin_lock(&pin_lock);
+	spin_lock_bh(&pin_lock);
 	atomic64_sub(unpinned, &space->mm->pinned_vm);
 	pinned -= unpinned;
 	busy--;
 	WRITE_ONCE(finished, finished + 1);
-	spin_unlock(&pin_lock);
+	spin_unlock_bh(&pin_lock);
 	wake_up_all(&pin_finished);
 }

@@ -16,9 +16,11 @@ struct omx_space;
  * unpinning.  -ENOMEM: no other region can be unpinned.  -EINTR: killed.
  */
 int omx_pin_limit_charge(struct omx_space *space, unsigned int pages);
-/* Before pages are unpinned; omx_pin_limit_end() must follow. */
-void omx_pin_limit_begin(void);
 /* Uncharges pages that have been unpinned, or were not pinned after all. */
 void omx_pin_limit_end(struct omx_space *space, unsigned int unpinned);
+
+/* ---- any context ---- */
+/* Pages will be unpinned: who needs room waits for it.  omx_pin_limit_end() must follow. */
+void omx_pin_limit_begin(void);
 
 #endif

@@ -203,10 +203,10 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 		error = -EBUSY;
 	} else if (omx_table_claim(&ep->regions, region->id, region)) {
 		region_withdraw(region);
-		region_put_now(region);
+		omx_region_put(region);
 		error = 0;
 	}
-	region_put_now(region);
+	omx_region_put(region);
 	return error;
 }
 

@@ -4,7 +4,7 @@
  * memory changes, and removes them when they are empty.  The kernel calls
  * space_invalidate() from the MMU notifier, in any context, so it must not sleep;
  * whoever pages in makes extents in process context; transfers find them in
- * softirq; work on omx_tidy unpins pages and removes extents.
+ * softirq; work on omx_tidy unpins pages, and removes extents and whole spaces.
  */
 #include <linux/capability.h>
 #include <linux/sched/mm.h>
@@ -14,6 +14,7 @@
 #include "engine/device_engine.h"
 #include "memory/extent.h"
 #include "memory/lru.h"
+#include "memory/pin_limit.h"
 #include "memory/space.h"
 #include "memory/young.h"
 #include "net/board.h"
@@ -21,7 +22,17 @@
 #include "observe/trace.h"
 #include "pager/pager.h"
 
+/*
+ * Jiffies from the last put of a space to its end.  The program has received a message and is
+ * about to answer it, or has sent one and is about to wait: its buffer can be unpinned while
+ * the next frames travel.
+ */
+#define RELEASE_DELAY	1
+
 static struct workqueue_struct *tidy_queue;
+static LLIST_HEAD(released);		/* spaces without references */
+static void spaces_queue_release(struct work_struct *unused);
+static DECLARE_DELAYED_WORK(release_soon, spaces_queue_release);
 
 /* ---- invalidation ---- */
 
@@ -206,9 +217,9 @@ static void space_tidy(struct work_struct *work)
 
 /* ---- life ---- */
 
-static void space_release(struct work_struct *work)
+/* omx_pin_limit_begin() has been called. */
+static void space_release(struct omx_space *space)
 {
-	struct omx_space *space = container_of(work, struct omx_space, release);
 	struct omx_extent *extent, *next;
 
 	mutex_lock(&space->lock);
@@ -217,6 +228,7 @@ static void space_release(struct work_struct *work)
 		cond_resched();
 	}
 	mutex_unlock(&space->lock);
+	omx_pin_limit_end(space, 0);
 	/* No notifier is left to queue it again. */
 	cancel_delayed_work_sync(&space->tidy);
 	space_tidy(&space->tidy.work);
@@ -229,6 +241,20 @@ static void space_release(struct work_struct *work)
 	omx_board_put(space->board);
 	mutex_destroy(&space->lock);
 	kfree(space);
+}
+
+static void space_release_work(struct work_struct *work)
+{
+	space_release(container_of(work, struct omx_space, release));
+}
+
+/* Each has work of its own: unpinning waits for pages that their file system has locked. */
+static void spaces_queue_release(struct work_struct *unused)
+{
+	struct omx_space *space, *next;
+
+	llist_for_each_entry_safe(space, next, llist_del_all(&released), in_released)
+		queue_work(tidy_queue, &space->release);
 }
 
 static int space_init(struct omx_space *space, const struct omx_space *other)
@@ -268,7 +294,7 @@ struct omx_space *omx_space_create(struct omx_board *board,
 	INIT_LIST_HEAD(&space->all);
 	init_llist_head(&space->untidy);
 	INIT_DELAYED_WORK(&space->tidy, space_tidy);
-	INIT_WORK(&space->release, space_release);
+	INIT_WORK(&space->release, space_release_work);
 	if (space_init(space, other)) {
 		mutex_destroy(&space->lock);
 		kfree(space);
@@ -288,14 +314,25 @@ struct omx_space *omx_space_ref(struct omx_space *space)
 
 void omx_space_put(struct omx_space *space)
 {
-	if (refcount_dec_and_test(&space->ref))
-		queue_work(tidy_queue, &space->release);
+	if (!refcount_dec_and_test(&space->ref))
+		return;
+	/* From now on, who needs room waits for this. */
+	omx_pin_limit_begin();
+	llist_add(&space->in_released, &released);
+	queue_delayed_work(tidy_queue, &release_soon, RELEASE_DELAY);
 }
 
 void omx_space_put_now(struct omx_space *space)
 {
-	if (refcount_dec_and_test(&space->ref))
-		space_release(&space->release);
+	if (!refcount_dec_and_test(&space->ref))
+		return;
+	omx_pin_limit_begin();
+	space_release(space);
+}
+
+void omx_spaces_release_soon(void)
+{
+	flush_delayed_work(&release_soon);
 }
 
 int omx_space_init(void)
@@ -313,6 +350,7 @@ int omx_space_init(void)
 
 void omx_space_exit(void)
 {
+	flush_delayed_work(&release_soon);
 	destroy_workqueue(tidy_queue);
 	omx_extents_exit();
 }

@@ -54,7 +54,8 @@ struct omx_space {
 	struct list_head all;		/* extents, to remove them all */
 	struct llist_head untidy;	/* extents, referenced: without pages, or with stale ones */
 	struct delayed_work tidy;
-	struct work_struct release;	/* the last reference may be put in softirq */
+	struct llist_node in_released;	/* without references: to be released soon ... */
+	struct work_struct release;	/* ... by this */
 };
 
 /* ---- process context ---- */
@@ -67,6 +68,8 @@ struct omx_space *omx_space_create(struct omx_board *board,
 				   const struct omx_space *other, bool permanent);
 /* As omx_space_put(); pages are unpinned when it returns. */
 void omx_space_put_now(struct omx_space *space);
+/* The pages of spaces without references are being unpinned when it returns. */
+void omx_spaces_release_soon(void);
 /*
  * The extent with this address, referenced; makes it if there is none.  The
  * caller holds mm_users of the space's mm.
@@ -75,6 +78,7 @@ struct omx_extent *omx_space_make_extent(struct omx_space *space, u64 address);
 
 /* ---- any context ---- */
 struct omx_space *omx_space_ref(struct omx_space *space);
+/* After the last one, pages are unpinned soon. */
 void omx_space_put(struct omx_space *space);
 /* The extent with this address, referenced, or NULL. */
 struct omx_extent *omx_space_get_extent(struct omx_space *space, u64 address);

@@ -6,7 +6,8 @@
  *	--mode M	of the pair, pin or overlap: pinned buffers of both
  *			sides, which together are twice the limit, take turns,
  *			and one that alone is larger fails on both sides, or
- *			with overlap also succeeds on both
+ *			with overlap also succeeds on both; regions of half the
+ *			limit for each side are released and declared in a row
  *	--act crowd	alone: --count extents of translations, not pinned,
  *			that nobody uses; it says "ready" and waits to be killed
  */
@@ -21,6 +22,7 @@
 #define EXTENT		(256 << 10)
 #define BUFFERS		8		/* a quarter of the limit each */
 #define ROUNDS		3
+#define SUCCESSORS	100
 
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
@@ -74,6 +76,25 @@ static void too_large(size_t limit)
 	munmap(memory, length);
 }
 
+/*
+ * Half of the limit for each side, permanently: only what has been released can make
+ * room, and must do so at once.
+ */
+static void one_after_the_other(size_t length)
+{
+	uint8_t *memory = map_anonymous(NULL, length);
+	omx_seg_t segment = { memory, length };
+	omx_region_t region;
+	int i;
+
+	for (i = 0; i < SUCCESSORS; i++) {
+		MUST(omx_region_declare(ep, &segment, 1, OMX_REGION_RECV, OMX_MEMORY_PERMANENT,
+					&region));
+		MUST(omx_region_release(ep, region));
+	}
+	munmap(memory, length);
+}
+
 static void run_side(void)
 {
 	size_t limit = (size_t)options.window << 20;
@@ -87,6 +108,7 @@ static void run_side(void)
 		buffer[i] = map_anonymous(NULL, limit / 4);
 	take_turns(buffer, limit / 4);
 	too_large(limit);
+	one_after_the_other(limit / 2);
 	take_turns(buffer, limit / 4);
 	part(ep, peer);
 }
