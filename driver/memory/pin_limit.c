@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two limits apply to pinned memory.  Whoever pins pages (pin.c) charges them
- * here first, and extent.c uncharges what it has unpinned, in process context.
- * A space that is put in softirq is announced here.
+ * here first, and extent.c uncharges what it has unpinned.  All of it runs in
+ * process context.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -26,10 +26,14 @@ MODULE_PARM_DESC(pinned_max_mb,
  * to wait themselves, for a page that its file system has locked.
  */
 #define PATIENCE	HZ
+/* The same for regions that were released, before it takes the pins of others. */
+#define DEFER_PATIENCE	DIV_ROUND_UP(HZ, 100)
+#define DEFER_MAX	64		/* spaces whose pages nobody is charged for */
 
 static unsigned long pinned;		/* pages, by all programs */
 static unsigned int busy;		/* calls that are pinning or unpinning */
 static unsigned int finished;		/* such calls, counted up for those who wait */
+static unsigned int deferred;		/* spaces that will be unpinned, also in `busy` */
 static DEFINE_SPINLOCK(pin_lock);	/* the above */
 static DECLARE_WAIT_QUEUE_HEAD(pin_finished);
 
@@ -51,7 +55,7 @@ static struct pin_attempt pin_limit_try(struct omx_space *space, unsigned int pa
 {
 	struct pin_attempt attempt;
 
-	spin_lock_bh(&pin_lock);
+	spin_lock(&pin_lock);
 	attempt.finished = finished;
 	attempt.own_limit = atomic64_read(&space->mm->pinned_vm) + pages > space->pin_limit;
 	attempt.charged = !attempt.own_limit && pinned + pages <= pinned_pages_max();
@@ -60,7 +64,7 @@ static struct pin_attempt pin_limit_try(struct omx_space *space, unsigned int pa
 		pinned += pages;
 		busy++;
 	}
-	spin_unlock_bh(&pin_lock);
+	spin_unlock(&pin_lock);
 	return attempt;
 }
 
@@ -69,45 +73,53 @@ static bool pin_limit_is_final(const struct pin_attempt *attempt)
 {
 	bool final;
 
-	spin_lock_bh(&pin_lock);
+	spin_lock(&pin_lock);
 	final = !busy && finished == attempt->finished;
-	spin_unlock_bh(&pin_lock);
+	spin_unlock(&pin_lock);
 	return final;
 }
 
+static int pin_limit_wait(const struct pin_attempt *attempt, unsigned long end)
+{
+	const unsigned long now = jiffies;
+
+	if (time_before(now, end))
+		wait_event_killable_timeout(pin_finished,
+					    READ_ONCE(finished) != attempt->finished,
+					    end - now);
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 /*
- * An extent that is being unpinned cannot be evicted any more, and one that is
- * being pinned not yet: if there is no other one, wait for these, and for regions
- * that were released.  *patience is what is left of it.  0: try again.
+ * Regions that were released come first.  An extent that is being unpinned cannot
+ * be evicted any more, and one that is being pinned not yet: if there is no other
+ * one, wait for these.  `began` is when the charge did.  0: try again.
  */
 static int pin_limit_make_room(const struct omx_space *space,
-			       const struct pin_attempt *attempt, long *patience)
+			       const struct pin_attempt *attempt, unsigned long began)
 {
-	unsigned long start = jiffies;
-
-	omx_spaces_release_soon();
+	if (READ_ONCE(deferred) && time_before(jiffies, began + DEFER_PATIENCE)) {
+		omx_spaces_release_soon();
+		return pin_limit_wait(attempt, began + DEFER_PATIENCE);
+	}
 	if (omx_lru_evict(space, attempt->own_limit))
 		return 0;
-	if (*patience <= 0 || pin_limit_is_final(attempt))
+	if (time_after_eq(jiffies, began + PATIENCE) || pin_limit_is_final(attempt))
 		return -ENOMEM;
-	wait_event_killable_timeout(pin_finished,
-				    READ_ONCE(finished) != attempt->finished,
-				    *patience);
-	*patience -= (long)(jiffies - start);
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	return pin_limit_wait(attempt, began + PATIENCE);
 }
 
 int omx_pin_limit_charge(struct omx_space *space, unsigned int pages)
 {
+	const unsigned long began = jiffies;
 	struct pin_attempt attempt;
-	long patience = PATIENCE;
 	int error;
 
 	for (;;) {
 		attempt = pin_limit_try(space, pages);
 		if (attempt.charged)
 			return 0;
-		error = pin_limit_make_room(space, &attempt, &patience);
+		error = pin_limit_make_room(space, &attempt, began);
 		if (error)
 			return error;
 		cond_resched();
@@ -116,18 +128,47 @@ int omx_pin_limit_charge(struct omx_space *space, unsigned int pages)
 
 void omx_pin_limit_begin(void)
 {
-	spin_lock_bh(&pin_lock);
+	spin_lock(&pin_lock);
 	busy++;
-	spin_unlock_bh(&pin_lock);
+	spin_unlock(&pin_lock);
+}
+
+static void pin_limit_finish(void)
+{
+	lockdep_assert_held(&pin_lock);
+	busy--;
+	WRITE_ONCE(finished, finished + 1);
 }
 
 void omx_pin_limit_end(struct omx_space *space, unsigned int unpinned)
 {
-	spin_lock_bh(&pin_lock);
+	spin_lock(&pin_lock);
 	atomic64_sub(unpinned, &space->mm->pinned_vm);
 	pinned -= unpinned;
-	busy--;
-	WRITE_ONCE(finished, finished + 1);
-	spin_unlock_bh(&pin_lock);
+	pin_limit_finish();
+	spin_unlock(&pin_lock);
+	wake_up_all(&pin_finished);
+}
+
+bool omx_pin_limit_defer(void)
+{
+	bool may;
+
+	spin_lock(&pin_lock);
+	may = deferred < DEFER_MAX;
+	if (may) {
+		WRITE_ONCE(deferred, deferred + 1);
+		busy++;
+	}
+	spin_unlock(&pin_lock);
+	return may;
+}
+
+void omx_pin_limit_defer_end(void)
+{
+	spin_lock(&pin_lock);
+	WRITE_ONCE(deferred, deferred - 1);
+	pin_limit_finish();
+	spin_unlock(&pin_lock);
 	wake_up_all(&pin_finished);
 }

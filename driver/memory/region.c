@@ -35,6 +35,15 @@ void omx_region_put(struct omx_region *region)
 	region_free(region);
 }
 
+/* The same in process context, for a program that may be about to send or answer. */
+static void region_put_soon(struct omx_region *region)
+{
+	if (!refcount_dec_and_test(&region->ref))
+		return;
+	omx_space_put_soon(region->space);
+	region_free(region);
+}
+
 /* As omx_region_put(), in process context: pages are unpinned when it returns. */
 static void region_put_now(struct omx_region *region)
 {
@@ -203,10 +212,10 @@ long omx_region_destroy(struct omx_endpoint *ep, void __user *arg)
 		error = -EBUSY;
 	} else if (omx_table_claim(&ep->regions, region->id, region)) {
 		region_withdraw(region);
-		omx_region_put(region);
+		region_put_soon(region);
 		error = 0;
 	}
-	omx_region_put(region);
+	region_put_soon(region);
 	return error;
 }
 

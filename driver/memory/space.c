@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "engine/device_engine.h"
 #include "memory/extent.h"
 #include "memory/lru.h"
@@ -23,14 +24,14 @@
 #include "pager/pager.h"
 
 /*
- * Jiffies from the last put of a space to its end.  The program has received a message and is
- * about to answer it, or has sent one and is about to wait: its buffer can be unpinned while
- * the next frames travel.
+ * After so many jiffies, at most, regions that a program has released are unpinned.  It has
+ * received a message and is about to answer it, or has sent one and is about to wait: this can
+ * be done while the next frames travel.
  */
 #define RELEASE_DELAY	1
 
 static struct workqueue_struct *tidy_queue;
-static LLIST_HEAD(released);		/* spaces without references */
+static LLIST_HEAD(deferred);		/* spaces without references */
 static void spaces_queue_release(struct work_struct *unused);
 static DECLARE_DELAYED_WORK(release_soon, spaces_queue_release);
 
@@ -217,7 +218,6 @@ static void space_tidy(struct work_struct *work)
 
 /* ---- life ---- */
 
-/* omx_pin_limit_begin() has been called. */
 static void space_release(struct omx_space *space)
 {
 	struct omx_extent *extent, *next;
@@ -228,7 +228,6 @@ static void space_release(struct omx_space *space)
 		cond_resched();
 	}
 	mutex_unlock(&space->lock);
-	omx_pin_limit_end(space, 0);
 	/* No notifier is left to queue it again. */
 	cancel_delayed_work_sync(&space->tidy);
 	space_tidy(&space->tidy.work);
@@ -245,7 +244,12 @@ static void space_release(struct omx_space *space)
 
 static void space_release_work(struct work_struct *work)
 {
-	space_release(container_of(work, struct omx_space, release));
+	struct omx_space *space = container_of(work, struct omx_space, release);
+	const bool deferred = space->deferred;
+
+	space_release(space);
+	if (deferred)
+		omx_pin_limit_defer_end();
 }
 
 /* Each has work of its own: unpinning waits for pages that their file system has locked. */
@@ -253,7 +257,7 @@ static void spaces_queue_release(struct work_struct *unused)
 {
 	struct omx_space *space, *next;
 
-	llist_for_each_entry_safe(space, next, llist_del_all(&released), in_released)
+	llist_for_each_entry_safe(space, next, llist_del_all(&deferred), in_deferred)
 		queue_work(tidy_queue, &space->release);
 }
 
@@ -314,20 +318,28 @@ struct omx_space *omx_space_ref(struct omx_space *space)
 
 void omx_space_put(struct omx_space *space)
 {
-	if (!refcount_dec_and_test(&space->ref))
-		return;
-	/* From now on, who needs room waits for this. */
-	omx_pin_limit_begin();
-	llist_add(&space->in_released, &released);
-	queue_delayed_work(tidy_queue, &release_soon, RELEASE_DELAY);
+	if (refcount_dec_and_test(&space->ref))
+		queue_work(tidy_queue, &space->release);
 }
 
 void omx_space_put_now(struct omx_space *space)
 {
+	if (refcount_dec_and_test(&space->ref))
+		space_release(space);
+}
+
+void omx_space_put_soon(struct omx_space *space)
+{
 	if (!refcount_dec_and_test(&space->ref))
 		return;
-	omx_pin_limit_begin();
-	space_release(space);
+	space->deferred = !xa_empty(&space->extents) && omx_pin_limit_defer();
+	if (!space->deferred) {
+		space_release(space);
+		return;
+	}
+	llist_add(&space->in_deferred, &deferred);
+	/* omx_spaces_release_soon() waits for it; work on tidy_queue may sleep for long. */
+	queue_delayed_work(omx_system_wq, &release_soon, RELEASE_DELAY);
 }
 
 void omx_spaces_release_soon(void)

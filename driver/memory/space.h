@@ -54,8 +54,9 @@ struct omx_space {
 	struct list_head all;		/* extents, to remove them all */
 	struct llist_head untidy;	/* extents, referenced: without pages, or with stale ones */
 	struct delayed_work tidy;
-	struct llist_node in_released;	/* without references: to be released soon ... */
-	struct work_struct release;	/* ... by this */
+	struct work_struct release;	/* the last reference may be put in softirq */
+	struct llist_node in_deferred;	/* without references */
+	bool deferred;			/* who needs its pins waits for the release */
 };
 
 /* ---- process context ---- */
@@ -68,7 +69,9 @@ struct omx_space *omx_space_create(struct omx_board *board,
 				   const struct omx_space *other, bool permanent);
 /* As omx_space_put(); pages are unpinned when it returns. */
 void omx_space_put_now(struct omx_space *space);
-/* The pages of spaces without references are being unpinned when it returns. */
+/* The same; they are unpinned a tick later, unless many spaces wait for that. */
+void omx_space_put_soon(struct omx_space *space);
+/* What waits for that tick is queued to be unpinned when this returns. */
 void omx_spaces_release_soon(void);
 /*
  * The extent with this address, referenced; makes it if there is none.  The
@@ -78,7 +81,6 @@ struct omx_extent *omx_space_make_extent(struct omx_space *space, u64 address);
 
 /* ---- any context ---- */
 struct omx_space *omx_space_ref(struct omx_space *space);
-/* After the last one, pages are unpinned soon. */
 void omx_space_put(struct omx_space *space);
 /* The extent with this address, referenced, or NULL. */
 struct omx_extent *omx_space_get_extent(struct omx_space *space, u64 address);
