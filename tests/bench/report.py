@@ -360,7 +360,7 @@ def wanted_ahead(figures):
 
 
 def check_goals(figures):
-    plain, helped = Place(Link(9000, "off")), Place(Link(9000, "on"))
+    plain, gathered, helped = (Place(Link(9000, offload)) for offload in ("off", "sg", "on"))
     goals = Goals(figures)
     print("\nGoals (omx : TCP)")
     goals.latency(1, plain, 0.65)
@@ -369,12 +369,12 @@ def check_goals(figures):
         goals.beats_original(place)
     for size in (32 * KIB, 64 * KIB):
         goals.latency(size, helped, 0.99)
-    for place, limit in ((plain, 4), (helped, 1.2)):
+    for place, limit in ((plain, 4), (gathered, 5), (helped, 1.2)):
         for size in (MIB, 4 * MIB):
             goals.throughput(size, place, limit)
-    for place in (plain, helped):
+    for place, limit in ((plain, 0.5), (gathered, 0.4), (helped, 0.5)):
         for size in (MIB, 4 * MIB):
-            goals.cpu(size, place, 0.5)
+            goals.cpu(size, place, limit)
     for place in wanted_ahead(figures):
         goals.ahead_of_tcp(place, "one way us", figures.one_way_us, True)
         goals.ahead_of_tcp(place, "stream MB/s", figures.stream_mbs, False)

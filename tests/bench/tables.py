@@ -24,7 +24,8 @@ class Link(NamedTuple):
                (f" at {self.rate}" if self.rate else "")
 
     def name(self):
-        offloads = "" if self.nic else f", offloads {self.offload}"
+        offloads = "" if self.nic else ", offloads " + \
+            {"sg": "off but scatter-gather"}.get(self.offload, self.offload)
         return f"MTU {self.mtu}{offloads}{self.carrier()}"
 
 
