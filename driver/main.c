@@ -27,7 +27,7 @@
 #include "net/board.h"
 #include "net/ifnames.h"
 #include "net/packet_pool.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/small_queue.h"
 #include "net/tx_page_pool.h"
 #include "net/udp_carrier.h"

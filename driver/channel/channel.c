@@ -18,7 +18,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/transmit.h"
 #include "observe/lock_order.h"
 #include "onesided/put_ack.h"

@@ -16,7 +16,7 @@
 #include "endpoint/user_buffer.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 
 #define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
 

@@ -2,7 +2,7 @@
 /*
  * Bursts: consecutive packets of an eager message that travel in one skb.  A channel builds
  * one when several packets leave together and the device, or the network stack in front of
- * it, takes several frames at once (net/gso.h).  Such an skb arrives whole from software
+ * it, takes several frames at once (net/gso_skb.h).  Such an skb arrives whole from software
  * devices, and from GRO.  Its packets have consecutive numbers, and each of them is kept,
  * acknowledged and sent again by itself.
  */
@@ -14,7 +14,7 @@
 #include <linux/types.h>
 
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "omx_wire.h"
 
 struct omx_channel;

@@ -19,7 +19,7 @@
 #include "endpoint/wakeup.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 
 /* Frames that use more memory than so many times their payload are copied. */
 #define WASTE_MAX	4

@@ -12,7 +12,7 @@
 #include <linux/skbuff.h>
 #include <net/gro.h>
 
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/gso_private.h"
 #include "net/tcp_segments.h"
 #include "omx_wire.h"

@@ -9,7 +9,7 @@
 #include <linux/string.h>
 #include <net/gro.h>
 
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/gso_private.h"
 
 /* The payload in the linear part of a frame, behind the headers, as a fragment. */

@@ -12,7 +12,7 @@
 #include "compat.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/gso_frames.h"
 #include "net/gso_private.h"
 #include "net/tx_page_pool.h"

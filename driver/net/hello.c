@@ -23,7 +23,7 @@
 #include "compat.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/hello.h"
 #include "net/mtu_probe.h"
 #include "net/peer.h"

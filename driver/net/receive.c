@@ -12,7 +12,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/hello.h"
 #include "net/receive.h"
 #include "net/transmit.h"

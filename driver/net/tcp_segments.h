@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * TCP segmentation offload (TSO): nearly every NIC cuts a long TCP packet into segments.
- * Frames that would leave in one skb (net/gso.h) travel as one such packet to peers of which
+ * Frames that would leave in one skb (net/gso_skb.h) travel as one such packet to peers of which
  * it is known (tso_probe.c) that they receive its segments, whose network stack merges them as
  * it does with TCP.  There is no connection behind them: docs/PROTOCOL.md, "TCP segments".
  *

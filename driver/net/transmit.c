@@ -10,7 +10,7 @@
 
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/peer.h"
 #include "net/tcp_segments.h"
 #include "net/transmit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * TCP segments that tso_transmit.c and a NIC have made, and that the network stack may have
- * merged, become frames again, or several in one skb as net/gso.h describes them.
+ * merged, become frames again, or several in one skb as net/gso_skb.h describes them.
  *
  * The network stack calls tso_hook() in softirq under the RCU read lock for every packet
  * that a board's device receives, behind the filters that an administrator may have there.
@@ -14,7 +14,7 @@
 
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/receive.h"
 #include "net/tcp_segments.h"
 #include "net/tso_packet.h"

@@ -18,7 +18,7 @@
 
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/tcp_segments.h"
 #include "net/tso_packet.h"
 

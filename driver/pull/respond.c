@@ -15,7 +15,7 @@
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/hello.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/transmit.h"
 #include "observe/trace.h"
 #include "pager/measure.h"

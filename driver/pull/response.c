@@ -10,7 +10,7 @@
 #include "endpoint/endpoint.h"
 #include "memory/access.h"
 #include "net/board.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "observe/trace.h"
 #include "pager/measure.h"
 #include "pull/private.h"
@@ -183,7 +183,7 @@ static u32 pull_receive_frame(struct omx_pull *pull, u64 offset, struct sk_buff 
 	return bytes;
 }
 
-/* One skb may carry several frames (net/gso.h). */
+/* One skb may carry several frames (net/gso_skb.h). */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out)
 {

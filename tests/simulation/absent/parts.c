@@ -10,7 +10,7 @@
 #include "channel/channel.h"
 #include "endpoint/group.h"
 #include "endpoint/wakeup.h"
-#include "net/gso.h"
+#include "net/gso_skb.h"
 #include "net/small_queue.h"
 #include "net/packet_pool.h"
 #include "net/tx_page_pool.h"

@@ -5,8 +5,8 @@
  * forward it whole; for any other device the network stack segments it just before the
  * driver gets it.
  */
-#ifndef OMX_GSO_H
-#define OMX_GSO_H
+#ifndef OMX_GSO_SKB_H
+#define OMX_GSO_SKB_H
 
 #include <linux/skbuff.h>
 #include <linux/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef OMX_GSO_H
-#define OMX_GSO_H
+#ifndef OMX_GSO_SKB_H
+#define OMX_GSO_SKB_H
 
 struct sk_buff;
 
