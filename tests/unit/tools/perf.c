@@ -2,6 +2,7 @@
 /* Both sides of omx_perf in one process, over fake_omx.c. */
 #include <json.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,22 +12,35 @@
 #include "perf/perf.h"
 #include "perf/settings.h"
 
+/*
+ * Both sides are patient, as a busy machine may leave either without a processor for
+ * seconds; but not where a message is lost, because they only give up in the end.
+ */
+#define PATIENT "--timeout=120"
+#define IMPATIENT "--timeout=2"
+
 struct outcome {
 	int client, server;
+};
+
+struct serving {
+	const char *timeout;
+	int ret;
 };
 
 static void *serve(void *argument)
 {
 	static struct settings settings;
-	char *words[] = { "omx_perf", "--timeout=2", NULL };
+	struct serving *serving = argument;
+	char *words[] = { "omx_perf", strdup(serving->timeout), NULL };
 	struct link link;
-	int *ret = argument;
 
 	settings_parse(&settings, 2, words);
 	EXPECT(link_open(&link, &settings) == 0);
-	*ret = server_run(&link, &settings);
+	serving->ret = server_run(&link, &settings);
 	link_close(&link);
 	settings_free(&settings);
+	free(words[1]);
 	return NULL;
 }
 
@@ -50,19 +64,24 @@ static int play_client(const char *const *words, unsigned int count)
 	return ret;
 }
 
+/* The first word is the timeout of both sides. */
 static struct outcome play_words(const char *const *words, unsigned int count)
 {
+	struct serving serving = { .timeout = words[0] };
 	struct outcome outcome;
 	pthread_t server;
 
-	EXPECT(pthread_create(&server, NULL, serve, &outcome.server) == 0);
+	EXPECT(pthread_create(&server, NULL, serve, &serving) == 0);
 	outcome.client = play_client(words, count);
 	pthread_join(server, NULL);
+	outcome.server = serving.ret;
 	return outcome;
 }
 
-#define PLAY(...) play_words((const char *[]){ "-dfake", "--timeout=2", __VA_ARGS__ }, \
-	2 + sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *))
+#define PLAY_WITH(timeout, ...) \
+	play_words((const char *[]){ timeout, "-dfake", __VA_ARGS__ }, \
+		   2 + sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *))
+#define PLAY(...) PLAY_WITH(PATIENT, __VA_ARGS__)
 
 static void expect_success(struct outcome outcome)
 {
@@ -110,7 +129,7 @@ static void faults_of_accesses__are_found(void)
 		EXPECT(PLAY("--cas", "-N10", "-W0").client < 0);
 	}
 	fake_order(FAKE_LOSE, 777, 3);
-	EXPECT(PLAY("--put", "-N10", "--sizes=777").client < 0);
+	EXPECT(PLAY_WITH(IMPATIENT, "--put", "-N10", "--sizes=777").client < 0);
 }
 
 /* Each is found by the side that received it, and both end with an error. */
@@ -136,10 +155,10 @@ static void silence__ends_both_sides(void)
 	struct outcome outcome;
 
 	fake_order(FAKE_LOSE, 777, 3);
-	outcome = PLAY("-N10", "--sizes=777");
+	outcome = PLAY_WITH(IMPATIENT, "-N10", "--sizes=777");
 	EXPECT(outcome.client < 0);
 	fake_order(FAKE_LOSE, 777, 3);
-	outcome = PLAY("-N10", "-U", "--sizes=777");
+	outcome = PLAY_WITH(IMPATIENT, "-N10", "-U", "--sizes=777");
 	EXPECT(outcome.client < 0 && outcome.server < 0);
 }
 
