@@ -7,7 +7,7 @@
  * Sending (send.c, send_window.c): packets get their number when they leave;
  * those that the peer's window does not admit wait in `pending`.  A packet is
  * kept in `unacked` and its clone is sent, so sending it again needs nothing from
- * the program.
+ * the program; all packets of a longer message are one skb (eager/burst.h).
  * Receiving (receive.c, receive_window.c): packets are delivered in order, early
  * ones wait in `ahead`.
  * recovery.c finds out which packets are lost.  One timer (timer.c) serves delayed
@@ -41,10 +41,13 @@ struct omx_board;
 
 #define OMX_CHANNEL_IDLE	(60 * HZ)	/* silence after which an idle peer is probed */
 
-/* What the skb->cb of a packet says while it is in ch->pending. */
+/* What the skb->cb of a packet, or burst, says from ch->pending on until it is acknowledged. */
 struct omx_pending_cb {
 	u16 messages;			/* a fragment counts as one */
 	u16 slots;			/* of a bundle: in the peer's ring */
+	u16 packets;			/* of a burst (eager/burst.h), else 1 */
+	u16 sent;			/* of these, those that have left */
+	u32 first;			/* number of the first one; valid if it has left */
 };
 
 static inline struct omx_pending_cb *omx_pending_cb(struct sk_buff *skb)
@@ -103,10 +106,11 @@ struct omx_channel {
 	struct hrtimer recovery_timer;
 	u32 recovery_at;			/* us; valid while that timer is queued */
 	bool recovery_stopped;			/* the channel is being freed */
-	struct sk_buff *unacked[OMX_WINDOW];	/* by seq */
+	struct sk_buff *unacked[OMX_WINDOW];	/* by seq; a burst is there for each packet */
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
+	u32 pending_packets;		/* those of bursts that have not left */
 	u32 own_messages, own_bytes;	/* of those, the ones that are no responses */
 	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */
@@ -201,7 +205,13 @@ void omx_channels_traffic(struct omx_endpoint *ep, struct omx_traffic *sent,
 /* The number of the last packet that was given to the channel: they leave in order. */
 static inline u32 omx_channel_last_seq(const struct omx_channel *ch)
 {
-	return ch->tx.next - 1 + skb_queue_len(&ch->pending);
+	return ch->tx.next - 1 + ch->pending_packets;
+}
+
+/* Is this the last number of an skb that has been numbered?  Only this one releases it. */
+static inline bool omx_pending_ends(struct sk_buff *skb, u32 seq)
+{
+	return omx_pending_cb(skb)->first + omx_pending_cb(skb)->packets - 1 == seq;
 }
 
 /* All packets that were sent have been acknowledged. */

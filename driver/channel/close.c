@@ -112,6 +112,25 @@ void omx_channel_end_work(struct work_struct *work)
 	channel_report_dead(ch);
 }
 
+/* Those that have left, but for a burst that is also in ch->pending.  Returns their bytes. */
+static unsigned long channel_remove_unacked(struct omx_channel *ch, struct sk_buff_head *packets)
+{
+	unsigned long charged = 0;
+	struct sk_buff *skb;
+	u32 seq;
+
+	lockdep_assert_held(&ch->lock);
+	for (seq = ch->tx.acked + 1; seq != ch->tx.next; seq++) {
+		skb = ch->unacked[seq % OMX_WINDOW];
+		ch->unacked[seq % OMX_WINDOW] = NULL;
+		if (!skb || !omx_pending_ends(skb, seq))
+			continue;
+		charged += skb->truesize;
+		__skb_queue_tail(packets, skb);
+	}
+	return charged;
+}
+
 /* Removes every packet from the channel, to be freed without its lock. */
 static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *packets)
 {
@@ -124,22 +143,18 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	if (skb)
 		__skb_queue_tail(packets, skb);
 	omx_access_drop_spare(ch);
-	charged = ch->pending_bytes;
+	charged = ch->pending_bytes + channel_remove_unacked(ch, packets);
 	skb_queue_splice_tail_init(&ch->pending, packets);
 	ch->pending_bytes = 0;
+	ch->pending_packets = 0;
 	ch->own_messages = 0;
 	ch->own_bytes = 0;
 	ch->corked = false;
 	for (i = 0; i < OMX_WINDOW; i++) {
-		if (ch->unacked[i]) {
-			charged += ch->unacked[i]->truesize;
-			__skb_queue_tail(packets, ch->unacked[i]);
-		}
 		if (ch->ahead[i]) {
 			omx_channel_uncharge(ch, ch->ahead[i]);
 			__skb_queue_tail(packets, ch->ahead[i]);
 		}
-		ch->unacked[i] = NULL;
 		ch->ahead[i] = NULL;
 	}
 	omx_budget_uncharge(&ch->ep->budget, charged);

@@ -133,15 +133,16 @@ void omx_channel_xmit(struct omx_channel *ch, struct sk_buff_head *out)
 	omx_path_next(ch->path);
 }
 
-/* Done when the packet leaves: its number, and our latest ack. */
-static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u16 window)
+/* Done when packets of an skb leave: the number of the first one, and our latest ack. */
+static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u32 packets,
+				u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
 	u8 flags = ch->sender_waits ? OMX_SEQUENCE_WAIT : 0;
 
-	if (skb_queue_len(&ch->pending) > ch->corked)
+	if (ch->pending_packets > ch->corked)
 		flags |= OMX_SEQUENCE_MORE;
-	if (omx_tx_ends_first_window(&ch->tx))
+	if (omx_tx_ends_first_window(&ch->tx, packets))
 		flags |= OMX_SEQUENCE_ACK;
 	if (omx_endpoint_wants_announcements(ch->ep))
 		flags |= OMX_SEQUENCE_ANNOUNCE;
@@ -164,28 +165,18 @@ static void packet_hand_on(struct omx_channel *ch, struct sk_buff *skb,
 	__skb_queue_tail(out, skb);
 }
 
-static void packet_send_clone(struct omx_channel *ch, struct sk_buff *skb,
-			      struct sk_buff_head *out)
+/* Those of a burst from `first` on; anything else is one packet. */
+static void packets_send(struct omx_channel *ch, struct sk_buff *skb, u32 first, u32 packets,
+			 struct sk_buff_head *out)
 {
-	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *leaving;
 
-	if (clone)		/* otherwise it is as if the network had lost it */
-		packet_hand_on(ch, clone, out);
-}
-
-/* In a burst with others, if it can be. */
-static void packet_send_together(struct omx_channel *ch, struct sk_buff *skb,
-				 struct sk_buff_head *out)
-{
-	struct sk_buff *last = skb_peek_tail(out), *burst;
-
-	if (last && omx_burst_add(last, skb))
-		return;
-	burst = omx_burst_begin(ch, skb);
-	if (burst)
-		packet_hand_on(ch, burst, out);
+	if (likely(omx_pending_cb(skb)->packets == 1))
+		leaving = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	else
-		packet_send_clone(ch, skb, out);
+		leaving = omx_burst_part(skb, first, packets);
+	if (leaving)		/* otherwise it is as if the network had lost it */
+		packet_hand_on(ch, leaving, out);
 }
 
 /* Does the queue of the device admit a packet?  If not, the channel waits for its turn. */
@@ -205,15 +196,60 @@ static void packet_request_ack(struct sk_buff *skb)
 /* Packets that wait for room only.  A corked one does not wait if nothing is in flight. */
 static u32 channel_ready(const struct omx_channel *ch)
 {
-	return skb_queue_len(&ch->pending) - (ch->corked && omx_tx_in_flight(&ch->tx));
+	return ch->pending_packets - (ch->corked && omx_tx_in_flight(&ch->tx));
+}
+
+/* How many packets of the skb that is next leave together, out of so many. */
+static u32 channel_packets_together(struct omx_channel *ch, struct sk_buff *skb, u32 frames)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(skb);
+
+	if (likely(cb->packets == 1))
+		return 1;
+	frames = min3(frames, omx_tx_room(&ch->tx), omx_burst_frames(ch, skb));
+	if (ch->queue)
+		frames = min(frames,
+			     omx_small_queue_room(ch->queue) / omx_burst_payload(skb, 0) + 1);
+	return min_t(u32, frames, cb->packets - cb->sent);
+}
+
+/* All of the first skb leaves. */
+static void channel_dequeue(struct omx_channel *ch)
+{
+	struct sk_buff *skb = __skb_dequeue(&ch->pending);
+
+	if (skb_queue_empty(&ch->pending))
+		ch->corked = false;
+	ch->pending_bytes -= skb->truesize;
+	if (likely(packet_is_own(skb))) {
+		WRITE_ONCE(ch->own_messages, ch->own_messages - omx_pending_cb(skb)->messages);
+		WRITE_ONCE(ch->own_bytes, ch->own_bytes - skb->truesize);
+	}
+}
+
+/* So many packets of the first skb leave, and get their numbers. */
+static void channel_number(struct omx_channel *ch, struct sk_buff *skb, u32 packets, u16 window,
+			   u64 now)
+{
+	struct omx_pending_cb *cb = omx_pending_cb(skb);
+
+	if (likely(!cb->sent))
+		cb->first = ch->tx.next;
+	cb->sent += packets;
+	ch->pending_packets -= packets;
+	if (likely(cb->sent == cb->packets))
+		channel_dequeue(ch);
+	packet_set_sequence(ch, skb, packets, window);
+	while (packets--) {
+		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
+		omx_tx_sent(&ch->tx, now);
+	}
 }
 
 /* Sends up to `frames` of those that wait, as many as the peer's window admits. */
 static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ack, u64 now,
 			     struct sk_buff_head *out)
 {
-	struct sk_buff *skb;
-	bool together;
 	u16 window;
 
 	if (!omx_tx_may_send(&ch->tx) || !channel_ready(ch) || !channel_is_admitted(ch))
@@ -224,31 +260,31 @@ static void channel_send_new(struct omx_channel *ch, u32 frames, bool request_ac
 	}
 	omx_put_acks_carried(&ch->access_queue.acks, now);
 	window = omx_channel_window(ch);
-	together = channel_ready(ch) > 1 &&
-		   omx_burst_is_possible(ch, skb_peek(&ch->pending));
 	do {
-		skb = __skb_dequeue(&ch->pending);
-		if (skb_queue_empty(&ch->pending))
-			ch->corked = false;
-		ch->pending_bytes -= skb->truesize;
-		if (likely(packet_is_own(skb))) {
-			WRITE_ONCE(ch->own_messages,
-				   ch->own_messages - omx_pending_cb(skb)->messages);
-			WRITE_ONCE(ch->own_bytes, ch->own_bytes - skb->truesize);
-		}
-		packet_set_sequence(ch, skb, window);
-		if (unlikely(request_ack && (frames == 1 || skb_queue_empty(&ch->pending))))
+		struct sk_buff *skb = skb_peek(&ch->pending);
+		const struct omx_pending_cb *cb = omx_pending_cb(skb);
+		u32 first = cb->sent;
+		u32 packets = channel_packets_together(ch, skb, frames);
+
+		channel_number(ch, skb, packets, window, now);
+		frames -= packets;
+		if (unlikely(request_ack && (!frames || !ch->pending_packets)))
 			packet_request_ack(skb);
-		ch->unacked[ch->tx.next % OMX_WINDOW] = skb;
-		omx_tx_sent(&ch->tx, now);
-		if (together)
-			packet_send_together(ch, skb, out);
-		else
-			packet_send_clone(ch, skb, out);
+		packets_send(ch, skb, first, packets, out);
 		if (unlikely(ch->queueing.credit))
-			ch->queueing.credit -= skb->len;
-	} while (--frames && omx_tx_may_send(&ch->tx) && channel_ready(ch) &&
+			ch->queueing.credit -= skb->len / cb->packets * packets;
+	} while (frames && omx_tx_may_send(&ch->tx) && channel_ready(ch) &&
 		 channel_is_admitted(ch));
+}
+
+/* Without the Ethernet header. */
+static u32 packet_length(struct sk_buff *skb, u32 seq)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(skb);
+
+	if (cb->packets == 1)
+		return skb->len - ETH_HLEN;
+	return OMX_EAGER_HEADER + omx_burst_payload(skb, seq - cb->first);
 }
 
 void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
@@ -262,12 +298,12 @@ void omx_channel_resend(struct omx_channel *ch, u32 seq, u64 now,
 	omx_tso_doubt(ch->ep->board, ch->mac);
 	/* It may be too long for its path. */
 	if (unlikely(ch->tx.resent & omx_tx_bit(&ch->tx, seq)))
-		omx_mtu_probe_doubt(ch->ep->board, ch->mac, skb->len - ETH_HLEN);
+		omx_mtu_probe_doubt(ch->ep->board, ch->mac, packet_length(skb, seq));
 	/* If its clone is still somewhere, this changes nothing that is being sent. */
 	if (!skb_cloned(skb) && omx_path_limits(ch->path))
 		packet_request_ack(skb);
 	omx_tx_sent_again(&ch->tx, seq, now);
-	packet_send_clone(ch, skb, out);
+	packets_send(ch, skb, seq - omx_pending_cb(skb)->first, 1, out);
 }
 
 /* The first packet goes again when it is known to be lost, whether the path has room or not. */
@@ -380,8 +416,11 @@ static void channel_append(struct omx_channel *ch, struct sk_buff_head *packets)
 
 	lockdep_assert_held(&ch->lock);
 	skb_queue_walk(packets, skb) {
+		u16 count = omx_burst_count(skb);
+
 		bytes += skb->truesize;
-		*omx_pending_cb(skb) = (struct omx_pending_cb){ .messages = 1 };
+		*omx_pending_cb(skb) = (struct omx_pending_cb){ .messages = 1, .packets = count };
+		ch->pending_packets += count;
 		if (likely(packet_is_own(skb))) {
 			WRITE_ONCE(ch->own_messages, ch->own_messages + 1);
 			WRITE_ONCE(ch->own_bytes, ch->own_bytes + skb->truesize);

@@ -52,7 +52,7 @@ int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packet
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
 /*
  * The turn of a channel that waits for the device's queue: it may send so many bytes, and
- * one packet more.  Returns how many it has sent.  BH off, RCU read lock held.
+ * one skb more.  Returns how many it has sent.  BH off, RCU read lock held.
  */
 u32 omx_channel_turn(struct omx_channel *ch, s32 credit);
 /*

@@ -37,7 +37,7 @@ static void channel_release_acked(struct omx_channel *ch, u32 first, int count,
 	for (seq = first; count--; seq++) {
 		skb = ch->unacked[seq % OMX_WINDOW];
 		ch->unacked[seq % OMX_WINDOW] = NULL;
-		if (!skb)
+		if (!skb || !omx_pending_ends(skb, seq))
 			continue;
 		charged += skb->truesize;
 		packet_release(ch, skb, freed);

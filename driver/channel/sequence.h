@@ -68,10 +68,10 @@ static inline bool omx_tx_has_sent(const struct omx_tx_state *tx, u16 flow, u32 
 void omx_tx_start(struct omx_tx_state *tx, u16 flow);
 /* Before anything is sent: so many packets may be, until an ack says something else. */
 void omx_tx_begin_with(struct omx_tx_state *tx, u32 window);
-/* The next packet is the last one that may be sent before the first ack. */
-static inline bool omx_tx_ends_first_window(const struct omx_tx_state *tx)
+/* Is the last one of the next packets the last that may be sent before the first ack? */
+static inline bool omx_tx_ends_first_window(const struct omx_tx_state *tx, u32 packets)
 {
-	return unlikely(!tx->acked) && tx->next == tx->limit;
+	return unlikely(!tx->acked) && tx->next + packets - 1 == tx->limit;
 }
 
 /*

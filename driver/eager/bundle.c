@@ -117,7 +117,8 @@ bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_
 	u32 slots = omx_ring_slots(length);
 
 	lockdep_assert_held(&ch->lock);
-	if (!packet || !packet_has_messages(packet) || !packet_has_room(packet, length) ||
+	if (!packet || omx_pending_cb(packet)->packets > 1 ||
+	    !packet_has_messages(packet) || !packet_has_room(packet, length) ||
 	    packet_end(packet) + sizeof(struct omx_wire_bundled) + length > mtu ||
 	    omx_pending_cb(packet)->slots + slots > OMX_PACKET_SLOTS_MAX ||
 	    !packet_add(packet, match_info, data, length))

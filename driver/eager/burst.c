@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bursts: see burst.h.  What leaves consists of headers of its own and of the pages on which
- * the packets are built (net/tx_page_pool.c), so that nothing is copied, and no packet is
- * cloned.
+ * Bursts: see burst.h.  What leaves has a header of its own, and refers to the pages of the
+ * message (net/tx_page_pool.c).
  */
 #include <linux/etherdevice.h>
 #include <linux/mm.h>
@@ -10,136 +9,91 @@
 #include "channel/channel.h"
 #include "eager/burst.h"
 #include "endpoint/endpoint.h"
-#include "net/board.h"
 #include "net/frame.h"
-#include "net/small_queue.h"
 #include "net/transmit.h"
 
 #define FRAME_HEADER	(ETH_HLEN + OMX_EAGER_HEADER)
 
 /* ---- sending ---- */
 
-static bool packet_is_eager(const struct sk_buff *packet)
-{
-	return omx_packet_head(packet)->type == OMX_WIRE_EAGER;
-}
-
-static u32 packet_payload(const struct sk_buff *packet)
-{
-	return packet->len - FRAME_HEADER;
-}
-
-static bool packet_ends_message(const struct sk_buff *packet)
-{
-	const struct omx_wire_eager *eager = omx_packet_body(packet);
-
-	return be32_to_cpu(eager->offset) + packet_payload(packet) ==
-	       be32_to_cpu(eager->msg_length);
-}
-
-/* Is its payload in one piece of a page, which others may refer to? */
-static bool packet_is_on_page(const struct sk_buff *packet)
-{
-	return packet->head_frag && !skb_is_nonlinear(packet);
-}
-
-/* What a clone of it would count for. */
-static u32 packet_memory(const struct sk_buff *packet)
-{
-	return skb_end_offset(packet);
-}
-
-static void burst_attach(struct sk_buff *burst, const struct sk_buff *packet)
-{
-	struct page *page = virt_to_head_page(packet->data);
-	u32 length = packet_payload(packet);
-	struct omx_wire_head *head = omx_packet_head(burst);
-
-	get_page(page);
-	skb_fill_page_desc(burst, skb_shinfo(burst)->nr_frags, page,
-			   packet->data + FRAME_HEADER - (u8 *)page_address(page), length);
-	burst->len += length;
-	burst->data_len += length;
-	head->length = cpu_to_be16(be16_to_cpu(head->length) + length);
-}
-
-bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet)
+static u32 channel_frames(struct omx_channel *ch, u32 packet_payload)
 {
 	u32 frames;
 
 	rcu_read_lock();	/* the device stays */
-	frames = omx_gso_frames(ch->ep->board, ch->mac, packet->len);
+	frames = omx_gso_frames(ch->ep->board, ch->mac, FRAME_HEADER + packet_payload);
 	rcu_read_unlock();
-	return frames > 1;
+	return frames;
 }
 
-struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *packet)
+struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload)
 {
 	struct sk_buff *burst;
 
-	if (!packet_is_eager(packet) || packet_ends_message(packet) || !packet_is_on_page(packet))
+	/* With large pages a message that is short would waste most of one. */
+	if (channel_frames(ch, packet_payload) < 2 || length < PAGE_SIZE / 4)
 		return NULL;
-	burst = omx_packet_copy_header(packet, FRAME_HEADER);
+	burst = omx_packet_make_on_pages(&ch->template, OMX_WIRE_EAGER, length, GFP_KERNEL);
 	if (!burst)
 		return NULL;
 	omx_packet_set_flow(burst, ch->flow);
-	omx_packet_head(burst)->length = cpu_to_be16(OMX_EAGER_HEADER);
-	burst_attach(burst, packet);
-	burst->truesize += packet_memory(packet);
+	skb_shinfo(burst)->gso_size = packet_payload;
+	skb_shinfo(burst)->gso_segs = DIV_ROUND_UP(length, packet_payload);
 	return burst;
 }
 
-/* A clone of a packet, or another kind of packet, is none. */
-static bool is_burst(const struct sk_buff *skb)
+u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
 {
-	return skb_headlen(skb) == FRAME_HEADER && skb_is_nonlinear(skb) && !skb_cloned(skb) &&
-	       packet_is_eager(skb);
+	return channel_frames(ch, skb_shinfo(burst)->gso_size);
 }
 
-/* Its packets, if all are as long as the first one. */
-static u32 burst_count(const struct sk_buff *burst)
+static void part_attach(struct sk_buff *part, const struct sk_buff *burst, u32 offset, u32 length)
 {
-	return skb_shinfo(burst)->nr_frags;
+	const skb_frag_t *frag = skb_shinfo(burst)->frags;
+	u32 n;
+
+	part->len += length;
+	part->data_len += length;
+	part->truesize += length;
+	for (; offset >= skb_frag_size(frag); frag++)
+		offset -= skb_frag_size(frag);
+	for (; length; length -= n, offset = 0, frag++) {
+		n = min(length, skb_frag_size(frag) - offset);
+		get_page(skb_frag_page(frag));
+		skb_fill_page_desc(part, skb_shinfo(part)->nr_frags, skb_frag_page(frag),
+				   skb_frag_off(frag) + offset, n);
+	}
 }
 
-static u32 burst_packet_length(const struct sk_buff *burst)
+/* The part begins with this packet of the burst. */
+static void part_set_place(struct sk_buff *part, u32 first, u32 offset, bool is_last)
 {
-	return skb_frag_size(&skb_shinfo(burst)->frags[0]);
+	struct omx_wire_head *head = omx_packet_head(part);
+	struct omx_wire_eager *eager = omx_packet_body(part);
+
+	head->length = cpu_to_be16(part->len - ETH_HLEN);
+	eager->offset = cpu_to_be32(offset);
+	eager->sequence.seq = cpu_to_be32(first);
+	if (!is_last)
+		eager->sequence.flags |= OMX_SEQUENCE_MORE;
 }
 
-static bool burst_has_room(const struct sk_buff *burst, u32 length)
+struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 {
-	return burst_count(burst) < MAX_SKB_FRAGS && length <= burst_packet_length(burst) &&
-	       burst->len - ETH_HLEN + length <= U16_MAX;
-}
+	const struct omx_pending_cb *cb = omx_pending_cb(burst);
+	const u32 each = skb_shinfo(burst)->gso_size;
+	const u32 offset = first * each;
+	const u32 length = min(packets * each, burst->data_len - offset);
+	struct sk_buff *part = omx_packet_copy_header(burst, FRAME_HEADER);
 
-/* The rest of the headers is the same for all packets of a message that leave at once. */
-static bool burst_is_continued(const struct sk_buff *burst, const struct sk_buff *packet)
-{
-	const struct omx_wire_eager *first = omx_packet_body(burst);
-	const struct omx_wire_eager *next = omx_packet_body(packet);
-
-	return next->match_info == first->match_info && next->msg_length == first->msg_length &&
-	       be32_to_cpu(next->offset) == be32_to_cpu(first->offset) + burst->data_len &&
-	       be32_to_cpu(next->sequence.seq) ==
-	       be32_to_cpu(first->sequence.seq) + burst_count(burst) &&
-	       burst->data_len == burst_count(burst) * burst_packet_length(burst);
-}
-
-bool omx_burst_add(struct sk_buff *burst, const struct sk_buff *packet)
-{
-	struct omx_wire_eager *first = omx_packet_body(burst);
-	const struct omx_wire_eager *next = omx_packet_body(packet);
-
-	if (!is_burst(burst) || !packet_is_eager(packet) || !packet_is_on_page(packet) ||
-	    !burst_has_room(burst, packet_payload(packet)) ||
-	    !burst_is_continued(burst, packet))
-		return false;
-	first->sequence.flags = omx_burst_flags(first->sequence.flags, next->sequence.flags);
-	burst_attach(burst, packet);
-	omx_small_queue_charge_more(burst, packet_memory(packet));
-	omx_gso_mark(burst, OMX_EAGER_HEADER, burst_packet_length(burst), burst_count(burst));
-	return true;
+	if (!part)
+		return NULL;
+	omx_packet_set_flow(part, burst->hash);
+	part_attach(part, burst, offset, length);
+	part_set_place(part, cb->first + first, offset, first + packets == cb->packets);
+	if (packets > 1)
+		omx_gso_mark(part, OMX_EAGER_HEADER, each, packets);
+	return part;
 }
 
 /* ---- receiving ---- */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bursts: consecutive packets of an eager message that travel in one skb.  A channel builds
- * one when several packets leave together and the device, or the network stack in front of
- * it, takes several frames at once (net/gso_skb.h).  Such an skb arrives whole from software
- * devices, and from GRO.  Its packets have consecutive numbers, and each of them is kept,
- * acknowledged and sent again by itself.
+ * Bursts: all packets of an eager message in one skb, if the device, or the network stack in
+ * front of it, takes several frames at once (net/gso_skb.h).  The channel keeps the skb until
+ * the last packet has been acknowledged.  What the window admits of it leaves together, as one
+ * skb that refers to the same pages.  Such a part arrives whole from software devices, and
+ * from GRO.  The packets have consecutive numbers, and each of them is acknowledged and sent
+ * again by itself.
  */
 #ifndef OMX_BURST_H
 #define OMX_BURST_H
 
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
@@ -19,16 +21,36 @@
 
 struct omx_channel;
 
-/* ---- to be sent; ch->lock held ---- */
-/* Does the device take several packets at once, none of them longer than this one? */
-bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet);
+/* ---- process context ---- */
 /*
- * A burst of which this packet is the first, or NULL: it is sent by itself.  The caller keeps
- * the packet, as in the next function, until it is acknowledged.
+ * A burst for a message of this length, which has to be copied into it, in packets with so much
+ * payload.  NULL: each packet has to be made by itself.
  */
-struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *packet);
-/* False: the packet does not continue what will be sent before it. */
-bool omx_burst_add(struct sk_buff *burst, const struct sk_buff *packet);
+struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload);
+
+/* ---- any context ---- */
+/* How many packets a sequenced skb is that is to be sent. */
+static inline u32 omx_burst_count(const struct sk_buff *skb)
+{
+	return skb_shinfo(skb)->gso_segs ?: 1;
+}
+
+/* How much of the message one of its packets has. */
+static inline u32 omx_burst_payload(const struct sk_buff *burst, u32 i)
+{
+	const u32 each = skb_shinfo(burst)->gso_size;
+
+	return min_t(u32, each, burst->len - ETH_HLEN - OMX_EAGER_HEADER - i * each);
+}
+
+/* ---- to be sent; ch->lock held ---- */
+/* How many of its packets the device takes at once now. */
+u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst);
+/*
+ * Packets of a burst that has been numbered, as they leave, the first one counted from the
+ * beginning of the burst.  NULL: out of memory.
+ */
+struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets);
 
 /* ---- received; BH off ---- */
 /* Is it more than one packet, as far as its sender is to be believed? */

@@ -12,6 +12,7 @@
 #include "channel/cork.h"
 #include "channel/send.h"
 #include "eager/bundle.h"
+#include "eager/burst.h"
 #include "eager/eager_send.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
@@ -78,7 +79,21 @@ static struct sk_buff *message_make_fragment(const struct message *message,
 	return skb;
 }
 
-static int message_make_packets(struct message *message, struct sk_buff_head *packets)
+static struct sk_buff *message_make_burst(const struct message *message)
+{
+	struct omx_wire_eager *eager;
+	struct sk_buff *burst;
+
+	burst = omx_burst_make(message->ch, message->length, message->frame_payload);
+	if (!burst)
+		return NULL;
+	eager = omx_packet_body(burst);
+	eager->match_info = cpu_to_be64(message->match_info);
+	eager->msg_length = cpu_to_be32(message->length);
+	return burst;
+}
+
+static int message_make_fragments(struct message *message, struct sk_buff_head *packets)
 {
 	u32 offset = 0;
 
@@ -97,6 +112,19 @@ static int message_make_packets(struct message *message, struct sk_buff_head *pa
 		offset += length;
 	} while (offset < message->length);
 	return 0;
+}
+
+static int message_make_packets(struct message *message, struct sk_buff_head *packets)
+{
+	struct sk_buff *burst = NULL;
+
+	if (message->length > message->frame_payload)
+		burst = message_make_burst(message);
+	if (!burst)
+		return message_make_fragments(message, packets);
+	__skb_queue_tail(packets, burst);
+	return omx_buffer_read_skb(&message->data, burst, ETH_HLEN + OMX_EAGER_HEADER,
+				   message->length);
 }
 
 /* Adds it to the packet that waits at the end of the queue, if there is one with room. */

@@ -45,8 +45,11 @@ static struct sk_buff *spare_reuse(struct sk_buff **spare)
 
 	if (!skb)
 		skb = omx_packet_pool_get();
-	if (skb)
+	if (skb) {
 		__skb_trim(skb, 0);
+		/* The network stack shares this with us while it has the clone. */
+		skb_shinfo(skb)->gso_segs = 0;
+	}
 	return skb;
 }
 
@@ -121,6 +124,18 @@ void omx_packet_template_init(struct omx_packet_template *template,
 	template->head.version = OMX_WIRE_VERSION;
 }
 
+static void frame_set_start(struct omx_packet_template *start,
+			    const struct omx_packet_template *template,
+			    enum omx_wire_type type, unsigned int payload)
+{
+	unsigned int header = omx_wire_header_length(type);
+
+	*start = *template;
+	start->head.type = type;
+	start->head.length = cpu_to_be16(header + payload);
+	memset(start + 1, 0, header - sizeof(start->head));
+}
+
 struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
 				gfp_t gfp, struct sk_buff **spare)
@@ -138,11 +153,30 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				       gfp, &skb);
 	if (!start)
 		return NULL;
-	*start = *template;
-	start->head.type = type;
-	start->head.length = cpu_to_be16(header + payload);
-	memset(start + 1, 0, header - sizeof(start->head));
+	frame_set_start(start, template, type, payload);
 	return skb;
+}
+
+struct sk_buff *omx_packet_make_on_pages(const struct omx_packet_template *template,
+					 enum omx_wire_type type, unsigned int payload,
+					 gfp_t gfp)
+{
+	unsigned int header = ETH_HLEN + omx_wire_header_length(type);
+	bool complete = false;
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	skb = omx_page_pool_skb(HEADROOM + header, gfp);
+	if (skb) {
+		skb_reserve(skb, HEADROOM);
+		frame_set_start(frame_begin(skb, header, template->eth.h_proto), template, type, 0);
+		complete = omx_page_pool_attach(skb, payload, gfp);
+	}
+	local_bh_enable();
+	if (likely(complete))
+		return skb;
+	kfree_skb(skb);
+	return NULL;
 }
 
 struct sk_buff *omx_packet_make_response(const struct omx_packet_response *header,

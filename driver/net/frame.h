@@ -53,6 +53,13 @@ struct sk_buff *omx_packet_make(const struct omx_packet_template *template,
 				enum omx_wire_type type, unsigned int payload,
 				gfp_t gfp, struct sk_buff **spare);
 /*
+ * The same for a payload of many frames, all of which is in pages of the page pool.  NULL: not
+ * without waiting for memory.
+ */
+struct sk_buff *omx_packet_make_on_pages(const struct omx_packet_template *template,
+					 enum omx_wire_type type, unsigned int payload,
+					 gfp_t gfp);
+/*
  * May this sequenced packet, which has been acknowledged, be used again for
  * another one?  It may if its clone has been freed.  Allocating the two would
  * cost more than everything else in sending a byte.
@@ -73,8 +80,8 @@ struct sk_buff *omx_packet_make_response(const struct omx_packet_response *heade
 					 u64 offset, unsigned int payload);
 
 /*
- * A packet that begins with the first bytes of another one, which is linear; the caller
- * attaches page fragments.  BH off.  NULL: out of memory.
+ * A packet that begins with the first bytes of another one; the caller attaches page
+ * fragments.  BH off.  NULL: out of memory.
  */
 struct sk_buff *omx_packet_copy_header(const struct sk_buff *packet, unsigned int length);
 

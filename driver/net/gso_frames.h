@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many frames of a pull one skb can carry.  The sender makes none that is longer, and
- * the puller requests multiples of it.  Eager packets, whose headers are longer, ask only
- * whether it is more than one.
+ * How many frames of a pull, or packets of an eager message, one skb can carry.  The sender
+ * makes none that is longer, and a puller requests multiples of it.  The headers of eager
+ * packets are longer, but each frame counts with one of its own.
  */
 #ifndef OMX_GSO_FRAMES_H
 #define OMX_GSO_FRAMES_H

@@ -151,13 +151,6 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 	refcount_add(skb->truesize, &sk->sk_wmem_alloc);
 }
 
-void omx_small_queue_charge_more(struct sk_buff *skb, u32 bytes)
-{
-	skb->truesize += bytes;
-	if (skb->sk)
-		refcount_add(bytes, &skb->sk->sk_wmem_alloc);
-}
-
 /* ---- when the device refuses a frame ---- */
 
 /*
@@ -183,9 +176,14 @@ void omx_small_queue_raise_cap(struct omx_small_queue *queue)
 		WRITE_ONCE(queue->cap, min_t(u32, cap + (cap >> CAP_SHIFT), LIMIT_MAX));
 }
 
+u32 omx_small_queue_room(struct omx_small_queue *queue)
+{
+	return max(0l, READ_ONCE(queue->cap) - omx_queue_charged(queue));
+}
+
 bool omx_small_queue_is_capped(struct omx_small_queue *queue)
 {
-	return omx_queue_charged(queue) >= READ_ONCE(queue->cap);
+	return !omx_small_queue_room(queue);
 }
 
 /* ---- when the device has sent a frame ---- */

@@ -109,10 +109,10 @@ void omx_small_queue_leave(struct omx_endpoint *ep);
 /* ---- BH off ---- */
 /* Charges a frame that is about to be sent. */
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb);
-/* So many bytes more are attached to one that has been charged, or is charged to nobody. */
-void omx_small_queue_charge_more(struct sk_buff *skb, u32 bytes);
 /* The device, or its queue, has refused a frame that was charged. */
 void omx_small_queue_refused(struct omx_small_queue *queue);
+/* How many bytes it takes before it is capped. */
+u32 omx_small_queue_room(struct omx_small_queue *queue);
 /* Is even whose turn it is to send no more for now? */
 bool omx_small_queue_is_capped(struct omx_small_queue *queue);
 /* ch->lock held.  False: the channel waits for its turn; omx_channel_turn() is called. */

@@ -2,8 +2,9 @@
 /*
  * The page pool of outgoing frames: pages that are used again, for each CPU.
  *
- * frame.c builds frames longer than a few hundred bytes on them, and the headers
- * of pull responses, whatever their length; gso.c the headers of their frames.  All
+ * frame.c builds frames longer than a few hundred bytes on them, all packets of a long eager
+ * message, and the headers of pull responses, whatever their length; gso.c the headers of
+ * their frames.  All
  * do so in any context with BH off.  A page is free again when the network has released
  * the skb, or all skbs that have pieces of it.
  *
@@ -13,6 +14,7 @@
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
@@ -25,7 +27,7 @@
 /* Few are away for so many rounds only because so many frames are under way. */
 #define SKIPS_MAX		3
 
-/* Four pages for a jumbo frame; of one page are pieces. */
+/* Four pages for a jumbo frame, or for several frames; of one page are pieces. */
 static const unsigned int orders[POOL_SIZES] = { 0, 2 };
 
 /*
@@ -183,6 +185,34 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	if (data && !skb)
 		skb_free_frag(data);
 	return skb;
+}
+
+static bool tx_page_pools_attach(struct tx_page_pools *pools, struct sk_buff *skb,
+				 unsigned int length, gfp_t gfp)
+{
+	while (length) {
+		/* What is left gets single pages: a page in vain, at most. */
+		unsigned int i = length >= PAGE_SIZE << orders[1];
+		unsigned int size = PAGE_SIZE << orders[i];
+		unsigned int used = min(length, size);
+		struct page *page = tx_page_pool_get(&pools->of_size[i], orders[i], gfp);
+
+		if (!page)
+			return false;
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, used, size);
+		length -= used;
+	}
+	return true;
+}
+
+bool omx_page_pool_attach(struct sk_buff *skb, unsigned int length, gfp_t gfp)
+{
+	bool enough;
+
+	omx_local_lock_nested_bh(&tx_page_pools.lock);
+	enough = tx_page_pools_attach(this_cpu_ptr(&tx_page_pools), skb, length, gfp);
+	omx_local_unlock_nested_bh(&tx_page_pools.lock);
+	return enough;
 }
 
 void omx_page_pools_exit(void)

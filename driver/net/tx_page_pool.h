@@ -14,6 +14,11 @@
  * does not wait for memory, even if gfp allows that.
  */
 struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp);
+/*
+ * Adds pages for so many bytes, as fragments.  BH off, and gfp as above.  False: there is not
+ * enough memory; what has been added goes with the skb.
+ */
+bool omx_page_pool_attach(struct sk_buff *skb, unsigned int length, gfp_t gfp);
 
 void omx_page_pools_exit(void);
 

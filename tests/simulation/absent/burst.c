@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * In place of eager/burst.c, which puts pages of packets together: copies their bytes.  The
- * network takes some bursts apart, as a NIC does (network.c).
+ * In place of eager/burst.c, which refers to pages: copies their bytes.  The network takes
+ * some bursts apart, as a NIC does (network.c).
  */
 #include "sim.h"
 
@@ -9,86 +9,72 @@
 #include "channel/channel.h"
 #include "eager/burst.h"
 #include "net/frame.h"
+#include "net/gso_frames.h"
 #include "net/transmit.h"
 
 #define FRAME_HEADER	(ETH_HLEN + OMX_EAGER_HEADER)
-#define PACKETS_MAX	17u		/* MAX_SKB_FRAGS */
-
-static bool is_eager(const struct sk_buff *skb)
-{
-	return omx_packet_head(skb)->type == OMX_WIRE_EAGER;
-}
-
-static u32 payload_of(const struct sk_buff *packet)
-{
-	return packet->len - FRAME_HEADER;
-}
-
-/* Bytes of the message that this packet begins with. */
-static u32 left_from(const struct sk_buff *packet)
-{
-	const struct omx_wire_eager *eager = omx_packet_body(packet);
-
-	return be32_to_cpu(eager->msg_length) - be32_to_cpu(eager->offset);
-}
 
 /* Half of the channels have a device that takes several frames. */
-bool omx_burst_is_possible(struct omx_channel *ch, const struct sk_buff *packet)
+static bool is_possible(const struct omx_channel *ch)
 {
 	return ch->flow & 1;
 }
 
-struct sk_buff *omx_burst_begin(struct omx_channel *ch, const struct sk_buff *packet)
+struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload)
 {
-	u32 room = min(min(left_from(packet), PACKETS_MAX * payload_of(packet)),
-		       (u32)(U16_MAX - FRAME_HEADER));
 	struct sk_buff *burst;
 
-	if (!is_eager(packet) || left_from(packet) == payload_of(packet))
+	if (!is_possible(ch))
 		return NULL;
-	burst = alloc_skb(NET_SKB_PAD + FRAME_HEADER + room, GFP_ATOMIC);
+	burst = omx_packet_make(&ch->template, OMX_WIRE_EAGER, length, GFP_KERNEL, NULL);
 	if (!burst)
 		return NULL;
-	skb_reserve(burst, NET_SKB_PAD);
-	skb_reset_mac_header(burst);
-	skb_set_network_header(burst, ETH_HLEN);
-	burst->protocol = packet->protocol;
 	omx_packet_set_flow(burst, ch->flow);
-	memcpy(__skb_put(burst, packet->len), packet->data, packet->len);
-	burst->gso_segs = 1;
+	burst->gso_size = packet_payload;
+	burst->gso_segs = DIV_ROUND_UP(length, packet_payload);
 	return burst;
 }
 
-static bool continues(const struct sk_buff *burst, const struct sk_buff *packet)
+/* A device may stop to take several. */
+u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
 {
-	const struct omx_wire_eager *first = omx_packet_body(burst);
-	const struct omx_wire_eager *next = omx_packet_body(packet);
-	u32 length = burst->gso_size ?: payload_of(burst);
-
-	return is_eager(packet) && next->match_info == first->match_info &&
-	       next->msg_length == first->msg_length &&
-	       be32_to_cpu(next->offset) == be32_to_cpu(first->offset) + payload_of(burst) &&
-	       be32_to_cpu(next->sequence.seq) ==
-	       be32_to_cpu(first->sequence.seq) + burst->gso_segs &&
-	       payload_of(burst) == burst->gso_segs * length && payload_of(packet) <= length;
+	return sim_chance(10) ? 1 : omx_gso_frames_max(FRAME_HEADER + burst->gso_size);
 }
 
-bool omx_burst_add(struct sk_buff *burst, const struct sk_buff *packet)
+static void part_set_place(struct sk_buff *part, u32 first, u32 offset, bool is_last)
 {
-	struct omx_wire_eager *first = omx_packet_body(burst);
-	const struct omx_wire_eager *next = omx_packet_body(packet);
+	struct omx_wire_eager *eager = omx_packet_body(part);
 
-	if (!burst->gso_segs || burst->gso_segs == PACKETS_MAX || !continues(burst, packet) ||
-	    burst->len + payload_of(packet) > 65535)
-		return false;
-	burst->gso_size = burst->gso_size ?: payload_of(burst);
-	burst->gso_type = OMX_GSO_TYPE;
-	burst->gso_segs++;
-	first->sequence.flags = omx_burst_flags(first->sequence.flags, next->sequence.flags);
-	memcpy(__skb_put(burst, payload_of(packet)), packet->data + FRAME_HEADER,
-	       payload_of(packet));
-	omx_packet_head(burst)->length = cpu_to_be16(burst->len - ETH_HLEN);
-	return true;
+	omx_packet_head(part)->length = cpu_to_be16(part->len - ETH_HLEN);
+	eager->offset = cpu_to_be32(offset);
+	eager->sequence.seq = cpu_to_be32(first);
+	if (!is_last)
+		eager->sequence.flags |= OMX_SEQUENCE_MORE;
+}
+
+struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(burst);
+	u32 offset = first * burst->gso_size;
+	u32 length = min_t(u32, packets * burst->gso_size, burst->len - FRAME_HEADER - offset);
+	struct sk_buff *part = alloc_skb(NET_SKB_PAD + FRAME_HEADER + length, GFP_ATOMIC);
+
+	if (!part)
+		return NULL;
+	skb_reserve(part, NET_SKB_PAD);
+	skb_reset_mac_header(part);
+	skb_set_network_header(part, ETH_HLEN);
+	part->protocol = burst->protocol;
+	omx_packet_set_flow(part, burst->hash);
+	memcpy(__skb_put(part, FRAME_HEADER), burst->data, FRAME_HEADER);
+	memcpy(__skb_put(part, length), burst->data + FRAME_HEADER + offset, length);
+	part_set_place(part, cb->first + first, offset, first + packets == cb->packets);
+	if (packets > 1) {
+		part->gso_size = burst->gso_size;
+		part->gso_segs = packets;
+		part->gso_type = OMX_GSO_TYPE;
+	}
+	return part;
 }
 
 /* header: in front of ours. */

@@ -194,6 +194,11 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	return __alloc_skb(size, GFP_ATOMIC, 0, NUMA_NO_NODE);
 }
 
+bool omx_page_pool_attach(struct sk_buff *skb, unsigned int length, gfp_t gfp)
+{
+	return false;
+}
+
 /* Nodes are charged for the packets that they allocate. */
 struct sk_buff *omx_packet_pool_get(void)
 {
@@ -350,6 +355,11 @@ void omx_small_queue_leave(struct omx_endpoint *ep)
 
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
+}
+
+u32 omx_small_queue_room(struct omx_small_queue *queue)
+{
+	return U32_MAX;
 }
 
 void omx_small_queue_refused(struct omx_small_queue *queue)

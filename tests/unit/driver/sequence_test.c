@@ -201,7 +201,8 @@ static void tx__first_window(void **state)
 	omx_tx_begin_with(&tx, 3);
 	assert_int_equal(omx_tx_room(&tx), 3);
 	while (omx_tx_may_send(&tx)) {
-		assert_int_equal(omx_tx_ends_first_window(&tx), tx.next == 3);
+		assert_int_equal(omx_tx_ends_first_window(&tx, 1), tx.next == 3);
+		assert_int_equal(omx_tx_ends_first_window(&tx, 2), tx.next == 2);
 		omx_tx_sent(&tx, 0);
 	}
 	assert_int_equal(omx_tx_in_flight(&tx), 3);

@@ -9,6 +9,7 @@
 	(void)(&x_ == &y_);				\
 	x_ op y_ ? x_ : y_; })
 #define min(x, y)		mock_compare(x, <, y)
+#define min3(x, y, z)		min(min(x, y), z)
 #define max(x, y)		mock_compare(x, >, y)
 #define min_t(type, x, y)	min((type)(x), (type)(y))
 #define max_t(type, x, y)	max((type)(x), (type)(y))
