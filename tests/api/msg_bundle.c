@@ -184,7 +184,6 @@ static void client_is_killed(void)
 	uint64_t i;
 
 	barrier(ep, peer);
-	die_in(1e-3 * (5 + random_below(&random, 60)) * slowness());
 	for (i = 0; ; i++) {
 		omx_request_t *request = &requests[i % WINDOW];
 
@@ -192,6 +191,8 @@ static void client_is_killed(void)
 			finish_with(ep, request, OMX_SUCCESS);
 		fill(buffers[i % WINDOW], length_of(i), i, 0);
 		MUST(omx_isend(ep, buffers[i % WINDOW], length_of(i), peer, i, NULL, request));
+		if (!i)
+			die_in(1e-3 * (5 + random_below(&random, 60)) * slowness());
 	}
 }
 
@@ -204,7 +205,7 @@ static bool receive_next(uint64_t i)
 	uint32_t result;
 
 	MUST(omx_irecv(ep, buffer, sizeof(buffer), 0, CONTROL, NULL, &request));
-	MUST(omx_wait(ep, &request, &status, &result, 1000 * slowness()));
+	MUST(omx_wait(ep, &request, &status, &result, i ? 1000 * slowness() : PATIENCE));
 	if (!result) {
 		MUST(omx_cancel(ep, &request, &result));
 		CHECK(result, "a message has come after all");
