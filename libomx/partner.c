@@ -23,15 +23,12 @@
 #define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
 /*
- * A board takes more frames of a pull at once than of an eager message, each packet of which
- * is kept until it is acknowledged: messages that need more frames than this are pulled,
- * which is faster (measured with veth, which passes them on in one piece, and with e1000,
- * for which the kernel segments).  But pulling takes two more interrupts, for which NICs make
- * frames wait: at 1500 bytes, 32 KiB take 130 us instead of 117 with an interrupt for each
- * frame, and 136 instead of 381 with one for all frames of 128 us.
+ * The longest message that is not pulled over devices that pass several frames on in one
+ * piece, as veth does: then a pull has few interrupts, and copies once.  Over a NIC a
+ * message of 64 KiB takes as long as a pull, and with one interrupt for all frames of 128 us
+ * half as long (measured with e1000 at 1500 bytes).
  */
-#define EAGER_FRAMES_WHOLE	5
-#define EAGER_FRAMES_GSO	24
+#define EAGER_WHOLE_MAX	32768
 
 static omx_endpoint_addr_t partner_make_address(struct omx__endpoint *ep, uint32_t index)
 {
@@ -157,16 +154,11 @@ static void partner_leave_channel(struct omx__endpoint *ep, struct partner *part
 static uint64_t partner_longest_eager(const struct omx__endpoint *ep,
 				      const struct omx_ioc_channel_info *info)
 {
-	uint64_t frames = info->flags & OMX_CHANNEL_WHOLE ? EAGER_FRAMES_WHOLE : EAGER_FRAMES_GSO;
-	uint64_t longest = frames * ep->ring.kernel->kboard_mtu;
-
 	if (info->flags & OMX_CHANNEL_LOCAL)
 		return ep->local_rndv_threshold;
 	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
 		return ep->rndv_threshold;
-	if (info->flags & OMX_CHANNEL_GSO && longest < OMX_MEDIUM_MAX)
-		return longest;
-	return OMX_MEDIUM_MAX;
+	return info->flags & OMX_CHANNEL_WHOLE ? EAGER_WHOLE_MAX : OMX_MEDIUM_MAX;
 }
 
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel)
