@@ -147,7 +147,7 @@ static struct sk_buff *packet_begin(u32 length, u32 room)
 	memcpy(eager + 1, sent[0].bytes, length);
 	sent_count = 1;
 	channel.pending.last = skb;
-	*omx_pending_cb(skb) = (struct omx_pending_cb){ 1, omx_ring_slots(length) };
+	*omx_pending_cb(skb) = (struct omx_pending_cb){ 1, omx_ring_slots(length), 1 };
 	channel.own_messages = 1;
 	return skb;
 }
@@ -240,7 +240,7 @@ static void what_is_added_is_delivered(void **state)
 	assert_true(full > ROUNDS / 100 && split > ROUNDS / 10);
 }
 
-/* Packets of other types, parts of messages, and messages that are too long stay as they are. */
+/* Packets of other types, parts of messages, bursts and long messages stay as they are. */
 static void packets_that_take_none(void **state)
 {
 	struct sk_buff *skb;
@@ -267,6 +267,11 @@ static void packets_that_take_none(void **state)
 	eager->msg_length = cpu_to_be32(11);	/* the first fragment of a message */
 	assert_false(omx_bundle_takes_another(skb));
 	assert_false(add(1, 9000, false));
+	eager->msg_length = cpu_to_be32(10);
+	omx_pending_cb(skb)->packets = 2;	/* a burst */
+	assert_false(add(1, 9000, false));
+	omx_pending_cb(skb)->packets = 1;
+	assert_true(add(1, 9000, false));
 	packet_free(skb);
 	assert_int_equal(omx_bundle_room(OMX_WIRE_BUNDLED_MAX + 1, 65535), 0);
 	assert_int_not_equal(omx_bundle_room(OMX_WIRE_BUNDLED_MAX, 65535), 0);

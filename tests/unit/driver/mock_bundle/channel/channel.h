@@ -16,7 +16,7 @@ struct omx_channel {
 };
 
 struct omx_pending_cb {
-	u16 messages, slots;
+	u16 messages, slots, packets;
 };
 
 static inline struct omx_pending_cb *omx_pending_cb(struct sk_buff *skb)
