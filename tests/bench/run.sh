@@ -125,11 +125,13 @@ measure() {
 	end "$1"
 }
 
-# The stock policy and scatter-gather alone each at MTU 9000 only, and not together.
+# Scatter-gather alone, and the stock policy beside another one, each at MTU 9000 only, and not
+# together.
 is_measured() {
 	case $2,$3 in
 	sg,stock) false ;;
-	sg,* | *,stock) [ "$1" = 9000 ] ;;
+	sg,*) [ "$1" = 9000 ] ;;
+	*,stock) [ "$1" = 9000 ] || [ "$policies" = stock ] ;;
 	esac
 }
 

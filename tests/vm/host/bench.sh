@@ -5,8 +5,8 @@
 usage_bench() {
 	cat <<END
 usage: ./lab bench [--wall] [--rounds N] [--against FILE] [--json FILE] [GROUP...]
-       ./lab bench --nic [--model M] [--moderated] [--link RATE] [--markdown]
-                   [--rounds N] [--against FILE] [--json FILE] [GROUP...]
+       ./lab bench --nic [--model M] [--moderated] [--link RATE] [--policy P]
+                   [--markdown] [--rounds N] [--against FILE] [--json FILE] [GROUP...]
        ./lab bench [--rounds N] [--against FILE] [--json FILE] iommu
        ./lab bench [--nodes N] [--mtu N] [--pattern P] [--size N] [--transport T]
                    [--rate RATE] [--queue N] [--duration MS] [--speed N]
@@ -36,6 +36,9 @@ congests links does to omx, and to TCP with cubic and with dctcp.
                    frames of up to 128 us
   --link RATE      of --nic: what each NIC sends at, as tc has it, such as 10gbit;
                    without it frames take no time. Not over veth
+  --policy P       of --nic, of latency, bandwidth and rate: how programs are scheduled:
+                   batch (if nothing is said), where none interrupts another, as on
+                   two machines, or stock, which programs have. Not over veth
   --markdown       of --nic: print nothing but the table of docs/results/network.md
   --rounds N       measure everything N times; shown and compared are medians.
                    Some figures have two values, since in virtual time one
@@ -62,7 +65,7 @@ bench_report=$top/tests/bench/report.py
 
 cmd_bench() {
 	local wall=no nic=no markdown=no iommu=no congestion=no measure=no rounds='' against=''
-	local model='' moderated=no link='' veth=no
+	local model='' moderated=no link='' policy='' veth=no
 	local report=() groups=() traffic=() traffic_option=''
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -70,7 +73,7 @@ cmd_bench() {
 		--wall) wall=yes ;;
 		--nic) nic=yes ;;
 		--moderated) moderated=yes ;;
-		--model | --link)
+		--model | --link | --policy)
 			take_nic_value "$1" "${2:-}"
 			shift
 			;;
@@ -126,10 +129,13 @@ check_bench_options() {
 	[ "$markdown$nic" != yesno ] || usage_error "--markdown is of --nic"
 	[ "$markdown" = no ] || [ -z "$against" ] ||
 		usage_error "--markdown prints one table only, without --against"
-	[ "$markdown" = no ] || [ -z "$link${groups[*]}" ] ||
-		usage_error "--markdown prints one table only, without --link and groups"
+	[ "$markdown" = no ] || [ -z "$link$policy${groups[*]}" ] ||
+		usage_error "--markdown prints one table only, without --link, --policy and groups"
 	[ "$nic" = yes ] || [ -z "$model" ] || usage_error "--model is of --nic"
 	[ "$nic" = yes ] || [ -z "$link" ] || usage_error "--link is of --nic"
+	[ "$nic" = yes ] || [ -z "$policy" ] || usage_error "--policy is of --nic"
+	[ -z "$policy" ] || [[ " ${groups[*]} " != *\ m* ]] ||
+		usage_error "--policy is of latency, bandwidth and rate"
 	[ "$moderated" = no ] || [[ "$nic$model" =~ ^yes(e1000)?$ ]] ||
 		usage_error "--moderated is of --nic with the model e1000"
 	[[ "$nic ${groups[*]}" != yes*onesided* ]] || usage_error "onesided is not measured over emulated NICs"
@@ -146,6 +152,8 @@ take_nic_value() {
 	case $1=$2 in
 	--model=e1000 | --model=vmxnet3) model=$2 ;;
 	--model=*) usage_error "--model is e1000 or vmxnet3" ;;
+	--policy=batch | --policy=stock) policy=$2 ;;
+	--policy=*) usage_error "--policy is batch or stock" ;;
 	--link=*)
 		[[ $2 =~ ^[0-9]+(\.[0-9]+)?([kmgt]i?)?(bit|bps)$ ]] ||
 			usage_error "--link is a rate as tc has it, such as 10gbit"
@@ -157,7 +165,7 @@ take_nic_value() {
 choose_nic_groups() {
 	[ ${#groups[@]} = 0 ] || return 0
 	groups=(latency bandwidth rate)
-	[ -n "$link" ] || veth=yes
+	[ -n "$link$policy" ] || veth=yes
 }
 
 # A guest with NICs, and perhaps one with veth; their results become one file.
@@ -171,6 +179,7 @@ measure_nic() {
 	check_options
 	[ "$moderated" = no ] || words+=(--moderated)
 	[ -z "$link" ] || words+=(--link "$link")
+	[ -z "$policy" ] || words+=(--policies "$policy")
 	measure --rounds "$rounds" "${words[@]}" "${groups[@]}" || return
 	[ "$veth" = no ] || cat "$out/veth.jsonl" >>"$out/bench.jsonl"
 }

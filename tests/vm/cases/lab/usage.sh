@@ -53,7 +53,11 @@ refused '--moderated is of --nic e1000' run --nic vmxnet3 --moderated true
 refused '--link is of --nic' bench --link 10gbit latency
 refused '--link is a rate' bench --nic --link fast
 refused 'not measured over emulated NICs' bench --nic onesided
-refused 'without --link and groups' bench --nic --markdown rate
-refused 'without --link and groups' bench --nic --markdown --link 10gbit
+refused 'without --link, --policy and groups' bench --nic --markdown rate
+refused 'without --link, --policy and groups' bench --nic --markdown --link 10gbit
+refused 'without --link, --policy and groups' bench --nic --markdown --policy stock
+refused '--policy is of --nic' bench --policy stock latency
+refused '--policy is batch or stock' bench --nic --policy idle latency
+refused '--policy is of latency' bench --nic --policy stock latency memory
 refused 'takes no argument' demo now
 exit $status
