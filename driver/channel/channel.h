@@ -110,7 +110,7 @@ struct omx_channel {
 	struct sk_buff *spare;			/* or NULL; removed by xchg without the lock */
 	struct sk_buff_head pending;
 	u32 pending_bytes;
-	u32 pending_packets;		/* those of bursts that have not left */
+	u32 pending_packets;		/* those that have not left; of a burst, several */
 	u32 own_messages, own_bytes;	/* of those, the ones that are no responses */
 	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */

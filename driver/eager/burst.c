@@ -65,19 +65,6 @@ static void part_attach(struct sk_buff *part, const struct sk_buff *burst, u32 o
 	}
 }
 
-/* The part begins with this packet of the burst. */
-static void part_set_place(struct sk_buff *part, u32 first, u32 offset, bool is_last)
-{
-	struct omx_wire_head *head = omx_packet_head(part);
-	struct omx_wire_eager *eager = omx_packet_body(part);
-
-	head->length = cpu_to_be16(part->len - ETH_HLEN);
-	eager->offset = cpu_to_be32(offset);
-	eager->sequence.seq = cpu_to_be32(first);
-	if (!is_last)
-		eager->sequence.flags |= OMX_SEQUENCE_MORE;
-}
-
 struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 {
 	const struct omx_pending_cb *cb = omx_pending_cb(burst);
@@ -90,7 +77,7 @@ struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 		return NULL;
 	omx_packet_set_flow(part, burst->hash);
 	part_attach(part, burst, offset, length);
-	part_set_place(part, cb->first + first, offset, first + packets == cb->packets);
+	omx_burst_set_place(part, cb->first + first, offset, first + packets == cb->packets);
 	if (packets > 1)
 		omx_gso_mark(part, OMX_EAGER_HEADER, each, packets);
 	return part;

@@ -52,6 +52,22 @@ u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst);
  */
 struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets);
 
+/*
+ * The headers of a part that has its length: it begins with the packet of this number, and
+ * where in the message that is.
+ */
+static inline void omx_burst_set_place(struct sk_buff *part, u32 first, u32 offset, bool is_last)
+{
+	struct omx_wire_head *head = omx_packet_head(part);
+	struct omx_wire_eager *eager = omx_packet_body(part);
+
+	head->length = cpu_to_be16(part->len - ETH_HLEN);
+	eager->offset = cpu_to_be32(offset);
+	eager->sequence.seq = cpu_to_be32(first);
+	if (!is_last)
+		eager->sequence.flags |= OMX_SEQUENCE_MORE;
+}
+
 /* ---- received; BH off ---- */
 /* Is it more than one packet, as far as its sender is to be believed? */
 static inline bool omx_is_burst(const struct sk_buff *skb)

@@ -41,17 +41,6 @@ u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
 	return sim_chance(10) ? 1 : omx_gso_frames_max(FRAME_HEADER + burst->gso_size);
 }
 
-static void part_set_place(struct sk_buff *part, u32 first, u32 offset, bool is_last)
-{
-	struct omx_wire_eager *eager = omx_packet_body(part);
-
-	omx_packet_head(part)->length = cpu_to_be16(part->len - ETH_HLEN);
-	eager->offset = cpu_to_be32(offset);
-	eager->sequence.seq = cpu_to_be32(first);
-	if (!is_last)
-		eager->sequence.flags |= OMX_SEQUENCE_MORE;
-}
-
 struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 {
 	const struct omx_pending_cb *cb = omx_pending_cb(burst);
@@ -68,7 +57,7 @@ struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 	omx_packet_set_flow(part, burst->hash);
 	memcpy(__skb_put(part, FRAME_HEADER), burst->data, FRAME_HEADER);
 	memcpy(__skb_put(part, length), burst->data + FRAME_HEADER + offset, length);
-	part_set_place(part, cb->first + first, offset, first + packets == cb->packets);
+	omx_burst_set_place(part, cb->first + first, offset, first + packets == cb->packets);
 	if (packets > 1) {
 		part->gso_size = burst->gso_size;
 		part->gso_segs = packets;
