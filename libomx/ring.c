@@ -47,7 +47,7 @@ void omx__ring_unmap(struct ring *ring)
 
 void omx__ring_kick(struct ring *ring, int fd)
 {
-	if (ring->kicked == ring->released)
+	if (ring->kicked == ring->released || !omx__ring_is_roomy(ring))
 		return;
 	ring->kicked = ring->released;
 	omx__driver_ioctl(fd, OMX_IOC_KICK, NULL);

@@ -6,7 +6,8 @@
  */
 #include "fixture.h"
 
-#define ROUNDS 30000
+#define ROUNDS		30000
+#define RING_SLOTS	256	/* unless a test says otherwise */
 
 static uint64_t random64(void)
 {
@@ -265,6 +266,27 @@ static void wait_behind_a_flood(void **state)
 	finish(pair->b, &request);
 }
 
+/* The driver is not asked for more before it can use the room. */
+static void kicks_when_there_is_room(void **state)
+{
+	struct pair *pair = *state;
+	omx_request_t request;
+	uint32_t kicks;
+
+	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &request));
+	send_tag(pair->a, pair->to_b, 1, 0);
+	for (int i = 0; i < FLOOD; i++)
+		send_tag(pair->a, pair->to_b, 2, 0);
+	kicks = mock_calls(OMX_IOC_KICK);
+	finish(pair->b, &request);
+	assert_true(mock_unread(pair->fd_b) > RING_SLOTS / 4);
+	assert_int_equal(mock_calls(OMX_IOC_KICK), kicks);
+	for (int i = 0; i < FLOOD; i++)
+		receive_tag(pair->b, 2, 0);
+	assert_int_equal(mock_backlog(pair->fd_b), 0);
+	assert_in_range(mock_calls(OMX_IOC_KICK) - kicks, 1, 2 * FLOOD / RING_SLOTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +295,7 @@ int main(void)
 		quiet_test(kicks_only_when_asked_to),
 		library_test(calls_return_before_a_flood),
 		library_test(wait_behind_a_flood),
+		quiet_test(kicks_when_there_is_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
