@@ -557,7 +557,11 @@ struct omx_event {
 	};
 	__u64	length;		/* of the message, or transferred */
 	union {
-		__u32	message;	/* RECV of a medium message: to FETCH it; else 0 */
+		/*
+		 * RECV of a medium message: to FETCH it; else 0.  status NO_MEMORY: there is
+		 * little memory, and it should be fetched soon, not only when it is wanted.
+		 */
+		__u32	message;
 		__u32	remote_message;	/* RNDV, GET with ANNOUNCE: to PULL it */
 		__u32	session;	/* CONNECTED */
 		__u32	window;		/* PUT */

@@ -21,6 +21,7 @@ struct arrival {
 	uint64_t length;
 	const void *data;	/* payload of a tiny or small message, in the ring */
 	uint32_t medium;	/* number of a medium message, to FETCH it; else 0 */
+	bool fetch_soon;	/* ... for which the driver has little memory */
 	bool rendezvous;	/* large or synchronous: only announced */
 	uint32_t remote_message;	/* rendezvous: number at the sender, to PULL it */
 };

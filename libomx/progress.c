@@ -101,6 +101,7 @@ static bool on_recv(struct omx__endpoint *ep, const struct omx_event *event, uin
 		.match_info = event->match_info,
 		.length = event->length,
 		.medium = event->message,
+		.fetch_soon = event->status,
 	};
 	uint64_t most = OMX_MEDIUM_MAX;
 
@@ -302,6 +303,14 @@ static cold void progress_retry(struct omx__endpoint *ep)
 	}
 }
 
+/* Something waits in the driver, for room in the ring or for memory. */
+static cold void progress_backlog(struct omx__endpoint *ep)
+{
+	omx__ring_kick(&ep->ring, ep->fd);
+	if (omx__ring_backlogged(&ep->ring) && omx__ring_is_roomy(&ep->ring))
+		omx__unexpected_fetch(ep);
+}
+
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 {
 	if (ep->paused)
@@ -316,7 +325,7 @@ void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)
 	if (khead - ep->ring.head <= ep->ring.slot_count)
 		events_consume(ep, khead);
 	if (unlikely(omx__ring_backlogged(&ep->ring)))
-		omx__ring_kick(&ep->ring, ep->fd);
+		progress_backlog(ep);
 }
 
 /* Where the event ends that reaches or passes SLOTS_AT_ONCE slots. */

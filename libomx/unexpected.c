@@ -15,6 +15,14 @@
 #define MESSAGES_PER_SLAB	64
 #define SLABS_KEPT		16	/* when there is no message */
 
+/*
+ * What may stay in the driver: programs that post many receives at once, as streams and
+ * collective operations do, are soon about to post more.  Frames may take four times the
+ * memory of their data (WASTE_MAX in the driver's eager_receive.c), and the driver takes no
+ * more messages when it has 16 MiB.
+ */
+#define KEPT_MAX		(2 << 20)
+
 struct message_slab {
 	struct message_slab *next;
 	struct message messages[MESSAGES_PER_SLAB];
@@ -117,8 +125,17 @@ static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 		return false;
 	}
 	arrival->medium = 0;
+	ep->kept_bytes -= arrival->length;
 	arrival->data = message->memory;
 	return true;
+}
+
+/* The driver has it, and keeps it if it has enough memory. */
+static void message_keep(struct omx__endpoint *ep, struct message *message)
+{
+	ep->kept_bytes += message->arrival.length;
+	if (message->arrival.fetch_soon || ep->kept_bytes > KEPT_MAX)
+		message_fetch(ep, message);
 }
 
 /* Makes the message independent of the ring.  False: out of memory. */
@@ -127,14 +144,12 @@ static bool message_store(struct omx__endpoint *ep, struct message *message)
 	const struct arrival *arrival = &message->arrival;
 	uint64_t bytes = sizeof(*message);
 
-	if (arrival->medium) {
-		if (message_fetch(ep, message))
-			bytes += arrival->length;
-	} else if (!arrival->rendezvous) {
-		if (!message_copy_from_ring(message))
-			return false;
+	if (arrival->medium)
+		message_keep(ep, message);
+	else if (!arrival->rendezvous && !message_copy_from_ring(message))
+		return false;
+	if (!arrival->rendezvous)
 		bytes += arrival->length;
-	}
 	message_charge(ep, message, bytes);
 	return true;
 }
@@ -165,6 +180,8 @@ static void message_unlink(struct omx__endpoint *ep, struct message *message)
 {
 	omx__queue_remove(message->queue, &message->item);
 	message_uncharge(ep, message);
+	if (message->arrival.medium)
+		ep->kept_bytes -= message->arrival.length;
 	message->partner->messages--;
 }
 
@@ -214,6 +231,26 @@ struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t 
 	return item_message(omx__queue_find(&ep->matched, (uintptr_t)handle, UINT64_MAX));
 }
 
+static void queue_fetch(struct omx__endpoint *ep, const struct match_queue *queue)
+{
+	struct list *node, *next;
+
+	list_for_each(node, next, &queue->items) {
+		struct message *message = list_entry(node, struct message, node);
+
+		if (!ep->kept_bytes)
+			return;
+		if (message->arrival.medium && !message_fetch(ep, message))
+			return;
+	}
+}
+
+cold void omx__unexpected_fetch(struct omx__endpoint *ep)
+{
+	queue_fetch(ep, &ep->unexpected);
+	queue_fetch(ep, &ep->matched);
+}
+
 static void matched_fail(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
 {
 	struct list *node, *next;
@@ -260,4 +297,5 @@ void omx__unexpected_free_all(struct omx__endpoint *ep)
 	message_slabs_free(ep);
 	ep->messages = 0;
 	ep->unexpected_bytes = 0;
+	ep->kept_bytes = 0;
 }

@@ -2,10 +2,13 @@
 /*
  * An unexpected message is one that no receive has matched yet.
  *
- * Unexpected messages leave the ring at once: eager data is copied into memory of
- * the library, and of a large message only the envelope is kept.  So neither the
- * ring nor the driver's memory fills with messages that the program does not
- * receive yet, and those that it does receive still arrive.
+ * Unexpected messages leave the ring at once: short ones are copied into memory of
+ * the library, and of a large message only the envelope is kept.  Medium ones, which
+ * the driver has, stay there up to a limit, so that they are copied only once, into the
+ * buffer of their receive.  All of them are copied into memory of the library when the
+ * driver is short of memory.  So neither the ring nor the driver's memory fills with
+ * messages that the program does not receive yet, and those that it does receive still
+ * arrive.
  *
  * When all of them together exceed the endpoint's limit, the library tells the
  * driver, which makes the peers announce short messages as they announce large
@@ -56,6 +59,9 @@ void omx__unexpected_deliver(struct message *message, struct omx__request *req);
 omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *message);
 /* The message with this handle; NULL: there is none. */
 struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t handle);
+
+/* The driver lacks memory: fetches what is left there, as far as there is memory here. */
+void omx__unexpected_fetch(struct omx__endpoint *ep);
 
 /* A partner is lost: frees its announced messages, which cannot be pulled any more. */
 void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,

@@ -41,12 +41,14 @@ static const struct levels user_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_SEND]	= { 6, 5 },
 	[OMX_ACCOUNT_RECEIVE]	= { 8, 7 },
 	[OMX_ACCOUNT_REGION]	= { 5, 5 },
+	[OMX_ACCOUNT_KEEP]	= { 4, 4 },
 };
 
 static const struct levels group_levels[OMX_ACCOUNT_USES] = {
 	[OMX_ACCOUNT_SEND]	= { 4, 3 },
 	[OMX_ACCOUNT_RECEIVE]	= { 6, 5 },
 	[OMX_ACCOUNT_REGION]	= { 4, 4 },
+	[OMX_ACCOUNT_KEEP]	= { 2, 2 },
 };
 
 static DEFINE_MUTEX(accounts_lock);	/* of the list, `endpoints`, and users' levels */

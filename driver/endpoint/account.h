@@ -25,6 +25,8 @@
  *
  *	user	group, of what its rings leave
  *	1/2		rings: no more endpoints open (-EDQUOT)
+ *	1/2	1/4	messages that no receive has matched: the program is to fetch
+ *			them at once, so that they do not keep what is below from resuming
  *	5/8	1/2	declared regions, which may stay for ever (-EDQUOT)
  *			and windows; conditional accesses (-EBUSY); pulls and
  *			large sends that peers begin by accesses to windows, and
@@ -64,7 +66,8 @@ struct sock;
 enum omx_account_use {
 	OMX_ACCOUNT_SEND,
 	OMX_ACCOUNT_RECEIVE,
-	OMX_ACCOUNT_REGION,		/* nobody waits for room for these */
+	OMX_ACCOUNT_REGION,		/* nobody waits for room for this and the next */
+	OMX_ACCOUNT_KEEP,
 	OMX_ACCOUNT_USES
 };
 

@@ -46,6 +46,23 @@ static size_t resident_bytes(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
+/* Of messages of all endpoints on this node. */
+static unsigned long bytes_in_driver(void)
+{
+	static const char key[] = "\"unfetched_bytes\":";
+	char line[4096], *at;
+	unsigned long bytes = 0;
+	FILE *tool = popen("omx_endpoints --json", "r");
+
+	CHECK(tool);
+	while (fgets(line, sizeof(line), tool)) {
+		for (at = line; (at = strstr(at, key)); at++)
+			bytes += strtoul(at + strlen(key), NULL, 10);
+	}
+	CHECK(!pclose(tool));
+	return bytes;
+}
+
 /* ---- what the server wants ------------------------------------------------- */
 
 static void act_pingpong(void)
@@ -146,6 +163,7 @@ static void run_server(void)
 	run_act();
 	grown = resident_bytes() - before;
 	printf("%s: %zu KiB more memory\n", options.act, grown >> 10);
+	printf("%s: %lu KiB in the driver\n", options.act, bytes_in_driver() >> 10);
 	if (limit)
 		CHECK(grown < strtoul(limit, NULL, 0) + SLACK, "it is %zu bytes", grown);
 	for (i = 0; i < options.count; i++) {

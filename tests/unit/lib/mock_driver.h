@@ -81,6 +81,13 @@ uint32_t mock_unread(int fd);
 /* Events that wait for room in the ring. */
 uint32_t mock_backlog(int fd);
 
+/* It waits for the program to fetch messages, until it is opened. */
+void mock_close_window(int fd);
+void mock_open_window(int fd);
+
+/* There is little memory for medium messages. */
+void mock_set_memory_low(bool low);
+
 /* Messages of the endpoint wait for more of them, until the driver is told to send them. */
 void mock_cork(int fd);
 bool mock_is_corked(int fd);

@@ -26,9 +26,15 @@ struct rendezvous {
 };
 
 static struct message messages[OBJECTS];
+static bool memory_low;
 static struct rendezvous rendezvous[OBJECTS];
 
 /* ---- eager ----------------------------------------------------------------- */
+
+void mock_set_memory_low(bool low)
+{
+	memory_low = low;
+}
 
 static uint32_t keep_message(const struct file *file, unsigned char *data, uint64_t length)
 {
@@ -74,6 +80,7 @@ int mock_do_send(struct file *file, struct omx_ioc_send *send)
 		mock_post_to(peer, &event, data, (uint32_t)length);
 	} else {
 		event.message = keep_message(peer, data, length);
+		event.status = memory_low ? OMX_STATUS_NO_MEMORY : OMX_STATUS_OK;
 		mock_post_to(peer, &event, NULL, 0);
 		return 0;
 	}

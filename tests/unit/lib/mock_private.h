@@ -29,7 +29,7 @@ struct channel {
 struct entry;
 
 struct file {
-	bool used, open;
+	bool used, open, window_closed;
 	uint32_t board, endpoint, key, session;
 	uint32_t slots;
 	struct omx_ring_user *user;

@@ -83,7 +83,7 @@ void mock_flush_backlog(struct file *file)
 {
 	bool empty = flush_list(file, &file->notes) && flush_list(file, &file->messages);
 
-	__atomic_store_n(&file->kernel->kbacklog, !empty, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&file->kernel->kbacklog, !empty || file->window_closed, __ATOMIC_SEQ_CST);
 }
 
 void mock_post_to(struct file *file, const struct omx_event *event, const void *payload,
@@ -257,6 +257,30 @@ bool mock_is_corked(int fd)
 	corked = mock_file_of(fd)->kernel->kcorked;
 	pthread_mutex_unlock(&mock_lock);
 	return corked;
+}
+
+/* ---- a window that waits for memory --------------------------------------------- */
+
+static void set_window_closed(int fd, bool closed)
+{
+	struct file *file;
+
+	pthread_mutex_lock(&mock_lock);
+	file = mock_file_of(fd);
+	file->window_closed = closed;
+	if (closed)
+		__atomic_store_n(&file->kernel->kbacklog, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&mock_lock);
+}
+
+void mock_close_window(int fd)
+{
+	set_window_closed(fd, true);
+}
+
+void mock_open_window(int fd)
+{
+	set_window_closed(fd, false);
 }
 
 /* ---- waiting --------------------------------------------------------------- */
