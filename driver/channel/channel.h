@@ -157,6 +157,7 @@ struct omx_channel {
 	struct omx_when_queue whens;	/* conditional ones, and keys of the peer for them */
 	struct work_struct end;		/* ends these if they are many */
 	u32 pull_rtt;			/* us, smoothed: request to first frame */
+	u32 pulls_waiting;		/* under board->pulls.lock */
 	u32 pull_time;			/* us, smoothed: request to last frame; 0: not known */
 	u32 pull_rtt_base;		/* us, while the board was quiet; 0: not known */
 	unsigned long pull_rtt_base_at;	/* jiffies: when that was measured */

@@ -42,6 +42,7 @@ struct omx_pull_scheduler {
 	spinlock_t lock;
 	struct omx_user_turns turns;		/* of users whose pulls want to request more */
 	u32 waiting;			/* how many pulls do */
+	u32 senders;			/* ... and the channels that they have */
 	atomic_t requested;		/* bytes so far, without those that were given up */
 	atomic_t outstanding;		/* those of them that have not arrived */
 };

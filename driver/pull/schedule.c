@@ -15,7 +15,7 @@
 #include "net/board.h"
 #include "pull/private.h"
 
-#define CROWD		8	/* pulls that wait */
+#define CROWD		8	/* senders whose pulls wait */
 #define CROWD_FRAMES	8	/* frames that each requests then */
 
 /* ---- shares ---- */
@@ -63,11 +63,11 @@ static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 
 /*
  * A block from each of a few senders leaves the board idle when these are busy with other
- * receivers.  With many pulls, parts of blocks come from more senders at a time.
+ * receivers.  With many senders, parts of blocks come from more of them at a time.
  */
 static u32 schedule_part(const struct omx_pull_scheduler *pulls)
 {
-	return READ_ONCE(pulls->waiting) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
+	return READ_ONCE(pulls->senders) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
 }
 
 /*
@@ -114,10 +114,20 @@ static int schedule_most(const struct omx_pull *pull, u32 bytes)
 
 /* ---- the queue ---- */
 
-static void schedule_count(struct omx_pull_scheduler *pulls, int change)
+static void schedule_add(struct omx_pull_scheduler *pulls, struct omx_channel *ch)
 {
 	lockdep_assert_held(&pulls->lock);
-	WRITE_ONCE(pulls->waiting, pulls->waiting + change);
+	WRITE_ONCE(pulls->waiting, pulls->waiting + 1);
+	if (!ch->pulls_waiting++)
+		WRITE_ONCE(pulls->senders, pulls->senders + 1);
+}
+
+static void schedule_subtract(struct omx_pull_scheduler *pulls, struct omx_channel *ch)
+{
+	lockdep_assert_held(&pulls->lock);
+	WRITE_ONCE(pulls->waiting, pulls->waiting - 1);
+	if (!--ch->pulls_waiting)
+		WRITE_ONCE(pulls->senders, pulls->senders - 1);
 }
 
 /* True: no other pull waits. */
@@ -131,7 +141,7 @@ static bool schedule_enqueue(struct omx_pull_scheduler *pulls, struct omx_pull *
 	if (list_empty(&pull->in_schedule)) {
 		list_add_tail(&pull->in_schedule, &user->pulls);
 		omx_user_turn_begin(&pulls->turns, &user->pull_turn);
-		schedule_count(pulls, 1);
+		schedule_add(pulls, pull->ch);
 	}
 	spin_unlock_bh(&pulls->lock);
 	return is_first;
@@ -143,7 +153,7 @@ static void schedule_remove(struct omx_pull_scheduler *pulls, struct omx_pull *p
 	if (list_empty(&pull->in_schedule))
 		return;
 	list_del_init(&pull->in_schedule);
-	schedule_count(pulls, -1);
+	schedule_subtract(pulls, pull->ch);
 }
 
 void omx_pull_schedule_dequeue(struct omx_pull *pull)
