@@ -126,6 +126,7 @@ struct omx_channel {
 	struct omx_partial partial;
 	u8 ack_count;			/* packets received since our last ack */
 	u8 ack_every;			/* so many call for one at once */
+	u8 ack_late;			/* ... if the peer has no more that wait */
 	bool sender_waits;		/* the peer's window is 0 until its turn comes */
 	bool ack_due;			/* a packet of ours may carry it */
 	bool ack_now;			/* ... but not this one: it says more */

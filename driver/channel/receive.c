@@ -86,6 +86,15 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 	omx_rx_start(&ch->rx, flow);
 }
 
+/* How many packets call for an ack if this is the last one of them? */
+static u32 channel_ack_at(const struct omx_channel *ch, const struct sk_buff *skb)
+{
+	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
+
+	lockdep_assert_held(&ch->lock);
+	return sequence->flags & OMX_SEQUENCE_MORE ? ch->ack_every : ch->ack_late;
+}
+
 /*
  * Consumes skb.  The packet that is next in order always has a place: otherwise
  * packets ahead of it could use up the memory while they wait for it.
@@ -108,7 +117,7 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
-		if (++ch->ack_count >= ch->ack_every || ch->rx.ahead) {
+		if (++ch->ack_count >= channel_ack_at(ch, skb) || ch->rx.ahead) {
 			omx_channel_count_sender(ch);
 			ch->ack_due = true;
 		}
@@ -146,12 +155,14 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
 				  u32 packets)
 {
+	const u32 ack_at = channel_ack_at(ch, skb);
+
 	if (omx_rx_judge(&ch->rx, flow, seq) != OMX_RX_NEXT || ch->rx.ahead ||
 	    ch->ahead[seq % OMX_WINDOW] || packets > OMX_WINDOW ||
 	    omx_eager_is_wasteful(skb) || !omx_receive_eager(ch, skb))
 		return false;
 	ch->ack_count += packets;
-	if (ch->ack_count >= ch->ack_every) {
+	if (ch->ack_count >= ack_at) {
 		omx_channel_count_sender(ch);
 		ch->ack_due = true;
 	}

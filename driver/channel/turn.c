@@ -111,6 +111,7 @@ u32 omx_channel_crowded_share(struct omx_channel *ch)
 	/* A turn is acknowledged when it has ended, a window when half of it has been used. */
 	ch->ack_every = clamp_t(u32, turn == OMX_TURN_OPEN ? window : window / 2, 1,
 				OMX_ACK_EVERY);
+	ch->ack_late = ch->ack_every;
 	return window;
 }
 

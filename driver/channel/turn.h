@@ -18,8 +18,13 @@
 #include "incoming/incoming.h"
 #include "net/board.h"
 
-/* Packets that call for an ack at once; fewer are acked by the timer or by data. */
+/*
+ * Packets that call for an ack at once if others wait behind them; fewer are acked by the timer
+ * or by data.
+ */
 #define OMX_ACK_EVERY	16
+/* ... if none waits: a response may be about to carry it. */
+#define OMX_ACK_LATE	32
 
 struct timer_list;
 
@@ -60,6 +65,7 @@ static inline u32 omx_channel_share(struct omx_channel *ch)
 	if (unlikely(READ_ONCE(ch->ep->board->incoming.is_crowded)))
 		return omx_channel_crowded_share(ch);
 	ch->ack_every = OMX_ACK_EVERY;
+	ch->ack_late = OMX_ACK_LATE;
 	ch->sender_waits = false;
 	return OMX_WINDOW;
 }
