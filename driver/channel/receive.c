@@ -95,6 +95,17 @@ static u32 channel_ack_at(const struct omx_channel *ch, const struct sk_buff *sk
 	return sequence->flags & OMX_SEQUENCE_MORE ? ch->ack_every : ch->ack_late;
 }
 
+/* They have arrived in order, and so many would call for an ack. */
+static void channel_count_packets(struct omx_channel *ch, u32 packets, u32 ack_at)
+{
+	lockdep_assert_held(&ch->lock);
+	ch->ack_count += packets;
+	if (ch->ack_count >= ch->ack_every)
+		omx_channel_count_sender(ch);
+	if (ch->ack_count >= ack_at)
+		ch->ack_due = true;
+}
+
 /*
  * Consumes skb.  The packet that is next in order always has a place: otherwise
  * packets ahead of it could use up the memory while they wait for it.
@@ -117,12 +128,11 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
-		if (++ch->ack_count >= channel_ack_at(ch, skb) || ch->rx.ahead) {
+		channel_count_packets(ch, 1, channel_ack_at(ch, skb));
+		if (ch->rx.ahead) {	/* the sender waits for what fills a gap (RFC 5681) */
 			omx_channel_count_sender(ch);
-			ch->ack_due = true;
-		}
-		if (ch->rx.ahead)	/* the sender waits for what fills a gap (RFC 5681) */
 			ch->ack_now = true;
+		}
 		*slot = skb;
 		omx_channel_receive_ready(ch);
 		return;
@@ -161,11 +171,7 @@ static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u
 	    ch->ahead[seq % OMX_WINDOW] || packets > OMX_WINDOW ||
 	    omx_eager_is_wasteful(skb) || !omx_receive_eager(ch, skb))
 		return false;
-	ch->ack_count += packets;
-	if (ch->ack_count >= ack_at) {
-		omx_channel_count_sender(ch);
-		ch->ack_due = true;
-	}
+	channel_count_packets(ch, packets, ack_at);
 	while (packets--)
 		omx_rx_advance(&ch->rx);
 	return true;
