@@ -307,8 +307,9 @@ static cold void progress_retry(struct omx__endpoint *ep)
 static cold void progress_backlog(struct omx__endpoint *ep)
 {
 	omx__ring_kick(&ep->ring, ep->fd);
-	if (omx__ring_backlogged(&ep->ring) && omx__ring_is_roomy(&ep->ring))
-		omx__unexpected_fetch(ep);
+	if (omx__ring_backlogged(&ep->ring) && omx__ring_is_roomy(&ep->ring) &&
+	    !omx__unexpected_fetch(ep))
+		omx__stall(ep);
 }
 
 void omx__progress_slowly(struct omx__endpoint *ep, uint32_t khead)

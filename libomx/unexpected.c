@@ -17,9 +17,8 @@
 
 /*
  * What may stay in the driver: programs that post many receives at once, as streams and
- * collective operations do, are soon about to post more.  Frames may take four times the
- * memory of their data (WASTE_MAX in the driver's eager_receive.c), and the driver takes no
- * more messages when it has 16 MiB.
+ * collective operations do, are soon about to post more.  Frames may take several times the
+ * memory of their data; the driver says when they are too much for it.
  */
 #define KEPT_MAX		(2 << 20)
 
@@ -231,7 +230,8 @@ struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t 
 	return item_message(omx__queue_find(&ep->matched, (uintptr_t)handle, UINT64_MAX));
 }
 
-static void queue_fetch(struct omx__endpoint *ep, const struct match_queue *queue)
+/* False: out of memory. */
+static bool queue_fetch(struct omx__endpoint *ep, const struct match_queue *queue)
 {
 	struct list *node, *next;
 
@@ -239,16 +239,16 @@ static void queue_fetch(struct omx__endpoint *ep, const struct match_queue *queu
 		struct message *message = list_entry(node, struct message, node);
 
 		if (!ep->kept_bytes)
-			return;
+			return true;
 		if (message->arrival.medium && !message_fetch(ep, message))
-			return;
+			return false;
 	}
+	return true;
 }
 
-cold void omx__unexpected_fetch(struct omx__endpoint *ep)
+cold bool omx__unexpected_fetch(struct omx__endpoint *ep)
 {
-	queue_fetch(ep, &ep->unexpected);
-	queue_fetch(ep, &ep->matched);
+	return queue_fetch(ep, &ep->unexpected) && queue_fetch(ep, &ep->matched);
 }
 
 static void matched_fail(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)

@@ -60,8 +60,8 @@ omx_message_t omx__unexpected_match(struct omx__endpoint *ep, struct message *me
 /* The message with this handle; NULL: there is none. */
 struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t handle);
 
-/* The driver lacks memory: fetches what is left there, as far as there is memory here. */
-void omx__unexpected_fetch(struct omx__endpoint *ep);
+/* The driver lacks memory: fetches all that is left there.  False: there is none here either. */
+bool omx__unexpected_fetch(struct omx__endpoint *ep);
 
 /* A partner is lost: frees its announced messages, which cannot be pulled any more. */
 void omx__unexpected_purge(struct omx__endpoint *ep, struct partner *partner,

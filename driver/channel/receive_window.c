@@ -69,7 +69,10 @@ void omx_channel_close_window(struct omx_channel *ch)
 		omx_count(ch->ep->board, USER_MEMORY);
 		omx_budget_wait(&ch->ep->budget, OMX_ACCOUNT_RECEIVE);
 	}
-	omx_endpoint_notify(ch->ep);
+	if (omx_endpoint_is_to_fetch(ch->ep))
+		omx_endpoint_notify_fetch(ch->ep);
+	else
+		omx_endpoint_notify(ch->ep);
 }
 
 static bool window_may_reopen(struct omx_endpoint *ep)

@@ -332,7 +332,7 @@ static __poll_t omx_file_poll(struct file *file, poll_table *table)
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
 	/* In this order: see uunseen. */
 	if (omx_ring_room(&ep->ring) < OMX_RING_SLOTS ||
-	    READ_ONCE(ep->ring.user->uunseen))
+	    READ_ONCE(ep->ring.user->uunseen) || omx_endpoint_is_to_fetch(ep))
 		return EPOLLIN | EPOLLRDNORM;
 	return 0;
 }

@@ -159,7 +159,7 @@ static bool message_push(struct omx_channel *ch, struct omx_partial *partial)
 			  GFP_ATOMIC | __GFP_NOWARN))
 		goto free;
 	event = recv_event(ch, partial->match_info, partial->length, message->id);
-	if (!omx_budget_has_room(&ep->budget, OMX_ACCOUNT_KEEP))
+	if (!omx_endpoint_may_keep(ep))
 		event.status = OMX_STATUS_NO_MEMORY;
 	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
 	if (!pushed && omx_table_claim(&ep->messages, message->id, message)) {

@@ -46,7 +46,8 @@
  * - one region, one large send, one pull and one connect of each endpoint;
  * - one message of each channel that has nothing in flight: 64 KiB, which are
  *   up to 200 KiB of memory in short frames;
- * - messages received while the endpoint holds less than OMX_HELD_MIN of them;
+ * - messages received while the endpoint holds less than OMX_HELD_MIN of them: the
+ *   program is woken when others are refused, and fetches those that it has left here;
  * - one access of each channel that waits to be performed;
  * - the packet that is next in order on each channel: it stays there, and with
  *   the part of a message before it takes 64 KiB at most.

@@ -147,11 +147,27 @@ static inline bool omx_endpoint_can_announce(const struct omx_endpoint *ep)
 	return READ_ONCE(ep->ring.user->uannounce) & OMX_ANNOUNCE_OWN;
 }
 
+/*
+ * May the program leave its messages here until receives match them?  Well below where windows
+ * close and open.
+ */
+static inline bool omx_endpoint_may_keep(const struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->unfetched) <= OMX_UNFETCHED_MAX / 4 &&
+	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_KEEP);
+}
+
 /* Is there memory for another message that waits until the program fetches it? */
 static inline bool omx_endpoint_may_hold(const struct omx_endpoint *ep)
 {
 	return atomic_read(&ep->unfetched) < OMX_HELD_MIN ||
 	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_RECEIVE);
+}
+
+/* Do messages that the program has left here keep others from arriving? */
+static inline bool omx_endpoint_is_to_fetch(const struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->closed_windows) && atomic_read(&ep->unfetched) >= OMX_HELD_MIN;
 }
 
 static inline bool omx_endpoint_is_dead(const struct omx_endpoint *ep)

@@ -89,6 +89,22 @@ void omx_endpoint_notify(struct omx_endpoint *ep)
 	endpoint_wake(ep);
 }
 
+static void endpoint_count_wakeup(struct omx_endpoint *ep)
+{
+	u32 *wakeups = &ep->ring.kernel->kwakeups;
+
+	lockdep_assert_held(&ep->ring.lock);
+	WRITE_ONCE(*wakeups, *wakeups + 1);
+}
+
+void omx_endpoint_notify_fetch(struct omx_endpoint *ep)
+{
+	spin_lock_bh(&ep->ring.lock);
+	endpoint_count_wakeup(ep);
+	spin_unlock_bh(&ep->ring.lock);
+	endpoint_wake(ep);
+}
+
 static void helper_timer_start(struct omx_endpoint *ep)
 {
 	/* A full barrier precedes every call: see omx_endpoint_notify_urgent(). */
@@ -248,10 +264,8 @@ long omx_endpoint_wait(struct omx_endpoint *ep, void __user *arg)
 
 long omx_endpoint_wakeup(struct omx_endpoint *ep)
 {
-	u32 *wakeups = &ep->ring.kernel->kwakeups;
-
 	spin_lock_bh(&ep->ring.lock);
-	WRITE_ONCE(*wakeups, *wakeups + 1);
+	endpoint_count_wakeup(ep);
 	spin_unlock_bh(&ep->ring.lock);
 	wake_up_all(&ep->wait);
 	rcuwait_wake_up(&ep->lone);

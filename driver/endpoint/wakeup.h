@@ -21,7 +21,12 @@ long omx_endpoint_wakeup(struct omx_endpoint *ep);
 /* ---- any context ---- */
 /* Something was appended to the ring. */
 void omx_endpoint_notify(struct omx_endpoint *ep);
-/* As above, and a transfer stops until the program or its helper has seen it. */
+/*
+ * Messages that the program has left in the driver keep others from arriving: threads that wait
+ * are woken though the ring has nothing new, and fetch them.
+ */
+void omx_endpoint_notify_fetch(struct omx_endpoint *ep);
+/* As omx_endpoint_notify(), and a transfer stops until the program or its helper has seen it. */
 void omx_endpoint_notify_urgent(struct omx_endpoint *ep);
 /* A thread that was `attending` returns to its program. */
 void omx_endpoint_leave(struct omx_endpoint *ep);

@@ -8,17 +8,22 @@
  *			more than the event ring holds
  *	--act tag	a message with another tag, sent behind them
  *	--act third	messages of another endpoint, more than the ring holds
+ *	--act wait	a medium message, for which the server's user has no memory until
+ *			the others have been fetched: the server sleeps in omx_wait
+ *	--act poll	the same, in poll()
  *
  * Then the server receives all of them, in order and with the right bytes.  If
  * OMX_UNEXP_QUEUE_MAX is set, the server's memory must not grow by much more
  * than that until then.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "endpoints.h"
+#include "omx.h"
 
 #define LENGTH		32768
 #define FLOOD		1
@@ -27,6 +32,7 @@
 #define PONG		4
 #define PINGS		400
 #define PING_LENGTH	4096
+#define MEDIUM_LENGTH	16384
 /*
  * OMX_UNFETCHED_MAX: what the driver takes for a server that does not look.  All of it
  * may be there before the client learns of the limit.
@@ -109,11 +115,79 @@ static void act_third(void)
 	MUST(omx_close_endpoint(other));
 }
 
+/* MiB that a user may have; returns how many these were. */
+static unsigned int set_user_memory(unsigned int limit)
+{
+	static const char parameter[] = "/sys/module/omx/parameters/user_memory_mb";
+	unsigned int before;
+	FILE *file = fopen(parameter, "r+");
+
+	CHECK(file && fscanf(file, "%u", &before) == 1);
+	rewind(file);
+	CHECK(fprintf(file, "%u\n", limit) > 0 && !fclose(file));
+	return before;
+}
+
+static void receive_medium(void)
+{
+	receive_pattern(ep, MEDIUM_LENGTH, WANTED);
+}
+
+static void poll_for_medium(void)
+{
+	static uint8_t buffer[MEDIUM_LENGTH];
+	struct pollfd pollfd = { .events = POLLIN };
+	omx_request_t request;
+	omx_status_t status;
+
+	MUST(omx_get_endpoint_fd(ep, &pollfd.fd));
+	MUST(omx_irecv(ep, buffer, sizeof(buffer), WANTED, EXACT, NULL, &request));
+	while (!is_done(ep, &request, &status))
+		CHECK(poll(&pollfd, 1, options.timeout * 1000) == 1, "poll says nothing");
+	EQUAL(status.code, OMX_SUCCESS);
+	verify(buffer, sizeof(buffer), WANTED);
+}
+
+/*
+ * Behind the first message the server has all of the flood, and the driver keeps it.  When
+ * there is no more memory, the server sleeps.
+ */
+static void starve(void (*receive)(void))
+{
+	unsigned int limit;
+
+	if (options.server) {
+		receive_pattern(ep, PING_LENGTH, WANTED);
+		send_pattern(ep, peer, PING_LENGTH, PONG);
+		receive();
+		send_pattern(ep, peer, PING_LENGTH, PONG);
+	} else {
+		send_pattern(ep, peer, PING_LENGTH, WANTED);
+		receive_pattern(ep, PING_LENGTH, PONG);
+		sleep_ms(300);
+		limit = set_user_memory(1);
+		send_pattern(ep, peer, MEDIUM_LENGTH, WANTED);
+		receive_pattern(ep, PING_LENGTH, PONG);
+		set_user_memory(limit);
+	}
+}
+
+static void act_wait(void)
+{
+	starve(receive_medium);
+}
+
+static void act_poll(void)
+{
+	starve(poll_for_medium);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } acts[] = {
 	{ "pingpong", act_pingpong }, { "tag", act_tag }, { "third", act_third },
+	{ "wait", act_wait }, { "poll", act_poll },
 };
 
 static void run_act(void)

@@ -261,26 +261,23 @@ bool mock_is_corked(int fd)
 
 /* ---- a window that waits for memory --------------------------------------------- */
 
-static void set_window_closed(int fd, bool closed)
+void mock_close_window(int fd)
 {
 	struct file *file;
 
 	pthread_mutex_lock(&mock_lock);
 	file = mock_file_of(fd);
-	file->window_closed = closed;
-	if (closed)
-		__atomic_store_n(&file->kernel->kbacklog, 1, __ATOMIC_SEQ_CST);
+	file->window_closed = true;
+	__atomic_store_n(&file->kernel->kbacklog, 1, __ATOMIC_SEQ_CST);
+	mock_do_wakeup(file);
 	pthread_mutex_unlock(&mock_lock);
-}
-
-void mock_close_window(int fd)
-{
-	set_window_closed(fd, true);
 }
 
 void mock_open_window(int fd)
 {
-	set_window_closed(fd, false);
+	pthread_mutex_lock(&mock_lock);
+	mock_file_of(fd)->window_closed = false;
+	pthread_mutex_unlock(&mock_lock);
 }
 
 /* ---- waiting --------------------------------------------------------------- */

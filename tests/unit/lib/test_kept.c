@@ -3,6 +3,9 @@
  * Medium messages that no receive has matched: they stay in the driver, but not too many of
  * them, and not when the driver is short of memory.
  */
+#include <pthread.h>
+#include <unistd.h>
+
 #include "fixture.h"
 
 #define LENGTH	16384
@@ -138,6 +141,57 @@ static void fetch_fails(void **state)
 	assert_int_equal(fetched(), 0);
 }
 
+#define WANTED	1000
+
+static void *wait_for_wanted(void *endpoint)
+{
+	static unsigned char target[LENGTH];
+	omx_request_t request;
+	omx_status_t status;
+
+	ok(omx_irecv(endpoint, target, LENGTH, WANTED, ALL, NULL, &request));
+	status = finish(endpoint, &request);
+	check_message(&status, target, WANTED);
+	return NULL;
+}
+
+static pthread_t start_waiting(struct pair *pair)
+{
+	uint32_t sleeps = mock_calls(OMX_IOC_WAIT);
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_wanted, pair->b), 0);
+	while (mock_calls(OMX_IOC_WAIT) == sleeps)
+		usleep(1000);
+	return thread;
+}
+
+/* `times` fetches; a test that waits in vain is ended by the runner. */
+static void await_fetches(uint32_t since, uint32_t times)
+{
+	while (mock_calls(OMX_IOC_FETCH) - since < times)
+		usleep(1000);
+}
+
+/* What it waits for cannot arrive before; it tries again if it has no memory. */
+static void by_a_thread_that_sleeps(void **state)
+{
+	struct pair *pair = *state;
+	uint32_t before = mock_calls(OMX_IOC_FETCH);
+	pthread_t thread;
+
+	send_messages(pair, 0, 4);
+	mock_fail(OMX_IOC_FETCH, -12, 1, 2);
+	thread = start_waiting(pair);
+	mock_close_window(pair->fd_b);
+	await_fetches(before, 6);
+	mock_open_window(pair->fd_b);
+	send_messages(pair, WANTED, 1);
+	pthread_join(thread, NULL);
+	receive_messages(pair, 0, 4);
+	fetched();
+}
+
 /* An endpoint that is closed leaves nothing. */
 static void closed(void **state)
 {
@@ -153,6 +207,7 @@ int main(void)
 		quiet_test(not_with_little_memory),
 		quiet_test(not_with_closed_window),
 		quiet_test(fetch_fails),
+		quiet_test(by_a_thread_that_sleeps),
 		quiet_test(closed),
 	};
 
