@@ -250,6 +250,11 @@ void omx_endpoint_notify(struct omx_endpoint *ep)
 	sim_program_notify(ep);
 }
 
+void omx_endpoint_notify_fetch(struct omx_endpoint *ep)
+{
+	sim_program_notify(ep);
+}
+
 void omx_endpoint_notify_urgent(struct omx_endpoint *ep)
 {
 	sim_program_notify(ep);
