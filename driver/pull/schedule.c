@@ -15,7 +15,7 @@
 #include "net/board.h"
 #include "pull/private.h"
 
-#define CROWD		8	/* senders whose pulls wait */
+#define CROWD		8	/* pulls that wait, of more than one sender */
 #define CROWD_FRAMES	8	/* frames that each requests then */
 
 /* ---- shares ---- */
@@ -63,11 +63,14 @@ static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 
 /*
  * A block from each of a few senders leaves the board idle when these are busy with other
- * receivers.  With many senders, parts of blocks come from more of them at a time.
+ * receivers.  With many pulls, parts of blocks come from more senders at a time, if there are
+ * more.
  */
 static u32 schedule_part(const struct omx_pull_scheduler *pulls)
 {
-	return READ_ONCE(pulls->senders) < CROWD ? OMX_BLOCK_FRAMES : CROWD_FRAMES;
+	bool is_crowd = READ_ONCE(pulls->waiting) >= CROWD && READ_ONCE(pulls->senders) > 1;
+
+	return is_crowd ? CROWD_FRAMES : OMX_BLOCK_FRAMES;
 }
 
 /*
