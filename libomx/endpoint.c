@@ -95,6 +95,7 @@ static void endpoint_init_queues(struct omx__endpoint *ep)
 	omx__queue_init(&ep->matched, OMX_MATCH_LINKS(struct message));
 	omx__queue_init(&ep->done, OMX_MATCH_LINKS(struct omx__request));
 	list_init(&ep->free_messages);
+	list_init(&ep->kept);
 	list_init(&ep->free_requests);
 	list_init(&ep->connecting);
 	list_init(&ep->retry);

@@ -87,7 +87,8 @@ struct omx__endpoint {
 	uint32_t message_slab_count;
 	uint32_t messages;		/* in use: unexpected or matched */
 	uint64_t unexpected_bytes;	/* of messages, wherever they are */
-	uint64_t kept_bytes;		/* ... of those that the driver has */
+	struct list kept;		/* medium ones that the driver has */
+	uint64_t kept_bytes;		/* ... of these */
 	uint64_t unexpected_max;
 	omx_unexp_handler_t handler;
 	void *handler_context;

@@ -108,7 +108,20 @@ static bool message_copy_from_ring(struct message *message)
 	return true;
 }
 
-/* False: out of memory; the driver keeps the message for now. */
+/* The driver has it. */
+static void message_keep(struct omx__endpoint *ep, struct message *message)
+{
+	list_append(&ep->kept, &message->in_kept);
+	ep->kept_bytes += message->arrival.length;
+}
+
+static void message_unkeep(struct omx__endpoint *ep, struct message *message)
+{
+	list_remove(&message->in_kept);
+	ep->kept_bytes -= message->arrival.length;
+}
+
+/* Of one that is kept.  False: out of memory; the driver keeps it for now. */
 static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
@@ -123,18 +136,10 @@ static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 		message->memory = NULL;
 		return false;
 	}
+	message_unkeep(ep, message);
 	arrival->medium = 0;
-	ep->kept_bytes -= arrival->length;
 	arrival->data = message->memory;
 	return true;
-}
-
-/* The driver has it, and keeps it if it has enough memory. */
-static void message_keep(struct omx__endpoint *ep, struct message *message)
-{
-	ep->kept_bytes += message->arrival.length;
-	if (message->arrival.fetch_soon || ep->kept_bytes > KEPT_MAX)
-		message_fetch(ep, message);
 }
 
 /* Makes the message independent of the ring.  False: out of memory. */
@@ -143,10 +148,13 @@ static bool message_store(struct omx__endpoint *ep, struct message *message)
 	const struct arrival *arrival = &message->arrival;
 	uint64_t bytes = sizeof(*message);
 
-	if (arrival->medium)
+	if (arrival->medium) {
 		message_keep(ep, message);
-	else if (!arrival->rendezvous && !message_copy_from_ring(message))
+		if (arrival->fetch_soon || ep->kept_bytes > KEPT_MAX)
+			message_fetch(ep, message);
+	} else if (!arrival->rendezvous && !message_copy_from_ring(message)) {
 		return false;
+	}
 	if (!arrival->rendezvous)
 		bytes += arrival->length;
 	message_charge(ep, message, bytes);
@@ -180,7 +188,7 @@ static void message_unlink(struct omx__endpoint *ep, struct message *message)
 	omx__queue_remove(message->queue, &message->item);
 	message_uncharge(ep, message);
 	if (message->arrival.medium)
-		ep->kept_bytes -= message->arrival.length;
+		message_unkeep(ep, message);
 	message->partner->messages--;
 }
 
@@ -230,25 +238,15 @@ struct message *omx__unexpected_matched(struct omx__endpoint *ep, omx_message_t 
 	return item_message(omx__queue_find(&ep->matched, (uintptr_t)handle, UINT64_MAX));
 }
 
-/* False: out of memory. */
-static bool queue_fetch(struct omx__endpoint *ep, const struct match_queue *queue)
+cold bool omx__unexpected_fetch(struct omx__endpoint *ep)
 {
 	struct list *node, *next;
 
-	list_for_each(node, next, &queue->items) {
-		struct message *message = list_entry(node, struct message, node);
-
-		if (!ep->kept_bytes)
-			return true;
-		if (message->arrival.medium && !message_fetch(ep, message))
+	list_for_each(node, next, &ep->kept) {
+		if (!message_fetch(ep, list_entry(node, struct message, in_kept)))
 			return false;
 	}
 	return true;
-}
-
-cold bool omx__unexpected_fetch(struct omx__endpoint *ep)
-{
-	return queue_fetch(ep, &ep->unexpected) && queue_fetch(ep, &ep->matched);
 }
 
 static void matched_fail(struct omx__endpoint *ep, struct partner *partner, omx_return_t reason)
@@ -297,5 +295,6 @@ void omx__unexpected_free_all(struct omx__endpoint *ep)
 	message_slabs_free(ep);
 	ep->messages = 0;
 	ep->unexpected_bytes = 0;
+	list_init(&ep->kept);
 	ep->kept_bytes = 0;
 }

@@ -37,6 +37,7 @@ struct message {
 	struct match_queue *queue;	/* which one of them */
 	struct partner *partner;
 	struct arrival arrival;
+	struct list in_kept;		/* medium, and the driver has it: ep->kept */
 	void *memory;			/* copy of the payload, if it is not tiny */
 	uint64_t charge;		/* bytes counted against the limit */
 	omx_return_t lost;		/* matched: why it cannot be received any more */
