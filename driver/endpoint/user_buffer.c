@@ -102,16 +102,19 @@ static bool is_whole(const struct omx_buffer_iter *iter, u32 length)
  * ours: these are known to be inside a frame, and the check of their page (hardened
  * usercopy) costs as much as copying a kilobyte.
  */
+int omx_buffer_read_whole(struct omx_buffer_iter *iter, void *to)
+{
+	iov_iter_truncate(&iter->iter, 0);
+	return _copy_from_user(to, iter->whole.iov_base, iter->whole.iov_len) ? -EFAULT : 0;
+}
+
 int omx_buffer_read_skb(struct omx_buffer_iter *iter, struct sk_buff *skb, int offset,
 			u32 length)
 {
 	if (offset + length > skb_headlen(skb))
 		return skb_copy_datagram_from_iter(skb, offset, &iter->iter, length);
-	if (is_whole(iter, length)) {
-		iov_iter_truncate(&iter->iter, 0);
-		return _copy_from_user(skb->data + offset, iter->whole.iov_base, length) ?
-			-EFAULT : 0;
-	}
+	if (is_whole(iter, length))
+		return omx_buffer_read_whole(iter, skb->data + offset);
 	return _copy_from_iter(skb->data + offset, length, &iter->iter) == length ?
 		0 : -EFAULT;
 }
@@ -128,9 +131,46 @@ bool omx_buffer_read_now(struct omx_buffer_iter *iter, void *to, u32 length)
 	return !left;
 }
 
+/* Frames that the network stack has merged have their payload in a fragment each. */
+static int skb_copy_to_user(const struct sk_buff *skb, u32 offset, char __user *to, u32 length)
+{
+	const skb_frag_t *frag = skb_shinfo(skb)->frags;
+	const void *from = skb->data;
+	u32 size = skb_headlen(skb);
+
+	for (;;) {
+		if (offset < size) {
+			u32 n = min(length, size - offset);
+
+			if (_copy_to_user(to, from + offset, n))
+				return -EFAULT;
+			to += n;
+			length -= n;
+			offset += n;
+		}
+		if (!length)
+			return 0;
+		offset -= size;
+		from = skb_frag_address(frag);
+		size = skb_frag_size(frag++);
+	}
+}
+
+static int write_whole(struct omx_buffer_iter *iter, const struct sk_buff *skb, u32 offset,
+		       u32 length)
+{
+	const size_t before = iter->whole.iov_len - omx_buffer_left(iter);
+	int error = skb_copy_to_user(skb, offset, iter->whole.iov_base + before, length);
+
+	iov_iter_advance(&iter->iter, length);
+	return error;
+}
+
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {
+	if (!iter->segment && !skb_has_frag_list(skb))
+		return write_whole(iter, skb, offset, length);
 	if (offset + length > skb_headlen(skb))
 		return skb_copy_datagram_iter(skb, offset, &iter->iter, length);
 	return _copy_to_iter(skb->data + offset, length, &iter->iter) == length ?

@@ -28,6 +28,8 @@ static inline u64 omx_buffer_left(const struct omx_buffer_iter *iter)
  * False: that is impossible, and nothing has been read.
  */
 bool omx_buffer_read_now(struct omx_buffer_iter *iter, void *to, u32 length);
+/* Process context.  Copies all of a buffer without segments.  -EFAULT. */
+int omx_buffer_read_whole(struct omx_buffer_iter *iter, void *to);
 /* Process context.  -EFAULT, -EINVAL, -ENOMEM. */
 int omx_buffer_start(struct omx_buffer_iter *iter, const struct omx_buffer *buffer,
 		     unsigned int direction);	/* ITER_SOURCE: read, ITER_DEST */

@@ -55,6 +55,7 @@ void pagefault_disable(void);
 void pagefault_enable(void);
 unsigned long copy_from_user(void *to, const void *from, size_t length);
 #define _copy_from_user		copy_from_user
+#define _copy_to_user		copy_to_user
 
 static inline unsigned long copy_to_user(void *to, const void *from, size_t length)
 {

@@ -22,6 +22,22 @@ struct sim_bytes {
 	u8 start[];
 };
 
+/* All frames are linear: there are none. */
+typedef struct {
+	void *bytes;
+	u32 length;
+} skb_frag_t;
+
+static inline void *skb_frag_address(const skb_frag_t *frag)
+{
+	return frag->bytes;
+}
+
+static inline u32 skb_frag_size(const skb_frag_t *frag)
+{
+	return frag->length;
+}
+
 struct sk_buff {
 	struct sk_buff *next, *prev;	/* first: as in struct sk_buff_head */
 	struct net_device *dev;
@@ -40,6 +56,7 @@ struct sk_buff {
 	u16 mac_header, network_header, transport_header;	/* from head */
 	u16 gso_size, gso_segs;
 	u32 gso_type;
+	skb_frag_t frags[0];
 	u8 *head, *data;
 	struct sim_bytes *bytes;
 	struct sim_node *owner;		/* is charged for it */
@@ -242,6 +259,11 @@ static inline void __skb_queue_head_init(struct sk_buff_head *list)
 
 #define skb_queue_head_init	__skb_queue_head_init
 
+static inline bool skb_queue_is_last(const struct sk_buff_head *list, const struct sk_buff *skb)
+{
+	return skb->next == (const struct sk_buff *)list;
+}
+
 static inline bool skb_queue_empty(const struct sk_buff_head *list)
 {
 	return list->next == (const struct sk_buff *)list;
@@ -379,6 +401,16 @@ static inline void *iov_iter_next(struct iov_iter *iter, size_t *length)
 	iter->offset += *length;
 	iter->count -= *length;
 	return at;
+}
+
+static inline void iov_iter_advance(struct iov_iter *iter, size_t length)
+{
+	size_t part;
+
+	for (length = min(length, iter->count); length; length -= part) {
+		part = length;
+		iov_iter_next(iter, &part);
+	}
 }
 
 static inline size_t _copy_from_iter(void *to, size_t length, struct iov_iter *iter)
