@@ -168,6 +168,7 @@ struct omx_wire_sequence {
 #define OMX_SEQUENCE_MORE	0x02	/* more packets of mine wait behind this one */
 #define OMX_SEQUENCE_ACK	0x04	/* acknowledge at once: my window is used up */
 #define OMX_SEQUENCE_WAIT	0x08	/* as OMX_ACK_WAIT */
+#define OMX_SEQUENCE_BUNDLE	0x10	/* of an EAGER: its bytes are those of a BUNDLE */
 
 struct omx_wire_eager {
 	struct omx_wire_sequence sequence;

@@ -64,6 +64,8 @@ struct omx_partial {
 	u32 received;
 	u32 truesize;
 	u32 charged;			/* to the endpoint's budget, until it is complete */
+	bool is_bundle;
+	u32 delivered;			/* bytes of its messages that have been delivered */
 };
 
 struct omx_channel {
@@ -114,7 +116,7 @@ struct omx_channel {
 	u32 own_messages, own_bytes;	/* of those, the ones that are no responses */
 	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */
-	bool corked;			/* the last one in `pending` waits for more messages */
+	u16 corked;			/* packets of the last skb, if it waits for messages */
 	struct list_head in_cork;	/* ep->cork.lock */
 	u32 cork_round;			/* ep->cork.rounds when the last message was sent */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */

@@ -149,7 +149,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	ch->pending_packets = 0;
 	ch->own_messages = 0;
 	ch->own_bytes = 0;
-	ch->corked = false;
+	ch->corked = 0;
 	for (i = 0; i < OMX_WINDOW; i++) {
 		if (ch->ahead[i]) {
 			omx_channel_uncharge(ch, ch->ahead[i]);

@@ -138,7 +138,7 @@ void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now)
 	lockdep_assert_held(&ch->lock);
 	if (may_wait && cork_is_possible(ch) && cork_is_in_time(ch, now) &&
 	    omx_bundle_takes_another(skb_peek_tail(&ch->pending))) {
-		ch->corked = true;
+		ch->corked = omx_pending_cb(skb_peek_tail(&ch->pending))->packets;
 		/* Whoever is just removing it takes our lock afterwards, and uncorks it. */
 		if (list_empty_careful(&ch->in_cork))
 			cork_add(ch);

@@ -138,8 +138,10 @@ static void packet_set_sequence(struct omx_channel *ch, struct sk_buff *skb, u32
 				u16 window)
 {
 	struct omx_wire_sequence *sequence = omx_packet_body(skb);
-	u8 flags = ch->sender_waits ? OMX_SEQUENCE_WAIT : 0;
+	u8 flags = sequence->flags & OMX_SEQUENCE_BUNDLE;
 
+	if (ch->sender_waits)
+		flags |= OMX_SEQUENCE_WAIT;
 	if (ch->pending_packets > ch->corked)
 		flags |= OMX_SEQUENCE_MORE;
 	if (omx_tx_ends_first_window(&ch->tx, packets))
@@ -171,7 +173,7 @@ static void packets_send(struct omx_channel *ch, struct sk_buff *skb, u32 first,
 {
 	struct sk_buff *leaving;
 
-	if (likely(omx_pending_cb(skb)->packets == 1))
+	if (likely(!skb_shinfo(skb)->gso_size))
 		leaving = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	else
 		leaving = omx_burst_part(skb, first, packets);
@@ -196,7 +198,7 @@ static void packet_request_ack(struct sk_buff *skb)
 /* Packets that wait for room only.  A corked one does not wait if nothing is in flight. */
 static u32 channel_ready(const struct omx_channel *ch)
 {
-	return ch->pending_packets - (ch->corked && omx_tx_in_flight(&ch->tx));
+	return ch->pending_packets - (omx_tx_in_flight(&ch->tx) ? ch->corked : 0);
 }
 
 /* How many packets of the skb that is next leave together, out of so many. */
@@ -218,8 +220,6 @@ static void channel_dequeue(struct omx_channel *ch)
 {
 	struct sk_buff *skb = __skb_dequeue(&ch->pending);
 
-	if (skb_queue_empty(&ch->pending))
-		ch->corked = false;
 	ch->pending_bytes -= skb->truesize;
 	if (likely(packet_is_own(skb))) {
 		WRITE_ONCE(ch->own_messages, ch->own_messages - omx_pending_cb(skb)->messages);
@@ -237,6 +237,8 @@ static void channel_number(struct omx_channel *ch, struct sk_buff *skb, u32 pack
 		cb->first = ch->tx.next;
 	cb->sent += packets;
 	ch->pending_packets -= packets;
+	if (skb_queue_is_last(&ch->pending, skb))
+		ch->corked = 0;
 	if (likely(cb->sent == cb->packets))
 		channel_dequeue(ch);
 	packet_set_sequence(ch, skb, packets, window);
@@ -380,7 +382,7 @@ void omx_channel_uncork(struct omx_channel *ch)
 	local_bh_disable();
 	spin_lock(&ch->lock);
 	if (ch->corked && !ch->dead && !omx_endpoint_is_dead(ch->ep)) {
-		ch->corked = false;
+		ch->corked = 0;
 		omx_channel_send_ready(ch, omx_channel_now_us(), &out);
 	}
 	spin_unlock(&ch->lock);
@@ -429,7 +431,7 @@ static void channel_append(struct omx_channel *ch, struct sk_buff_head *packets)
 	ch->pending_bytes += bytes;
 	omx_budget_charge(&ch->ep->budget, bytes);	/* until acknowledged */
 	skb_queue_splice_tail_init(packets, &ch->pending);
-	ch->corked = false;
+	ch->corked = 0;
 }
 
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bundles: see bundle.h.  eager_send.c adds messages, in process context; channels deliver
- * those that have arrived, mostly in softirq.
+ * Sending bundles: see bundle.h.  eager_send.c adds messages, in process context.
+ * bundle_receive.c is the other side of it.
  */
 #include <linux/align.h>
+#include <linux/err.h>
 #include <linux/if_ether.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
 #include "channel/channel.h"
 #include "eager/bundle.h"
-#include "eager/eager_receive.h"
+#include "eager/burst.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso_skb.h"
 
 #define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
+
+/* A long bundle has room for so many messages like its first one, or for so many bytes. */
+#define LONG_MESSAGES	16
+#define LONG_BYTES	32768
 
 /* A packet with one message becomes a bundle without being moved. */
 static_assert(sizeof(struct omx_wire_eager) - offsetof(struct omx_wire_eager, match_info) ==
@@ -27,22 +32,151 @@ static_assert(offsetof(struct omx_wire_eager, msg_length) -
 	      offsetof(struct omx_wire_eager, match_info) ==
 	      offsetof(struct omx_wire_bundled, msg_length));
 static_assert(BUNDLE_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
+static_assert(OMX_EAGER_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 /* The longest ones are not alone. */
 static_assert(2 * (1 + OMX_WIRE_BUNDLED_MAX / OMX_SLOT_SIZE) <= OMX_PACKET_SLOTS_MAX);
-
-/* ---- sending ---- */
+static_assert(2 * (sizeof(struct omx_wire_bundled) + OMX_WIRE_BUNDLED_MAX) <= LONG_BYTES);
+static_assert(LONG_BYTES <= OMX_WIRE_EAGER_MAX);
 
 static u32 bundle_align(u32 length)
 {
 	return ALIGN(length, OMX_WIRE_BUNDLE_ALIGN);
 }
 
+/* Of a bundle of `used` bytes, with another message. */
+static u32 bundle_with(u32 used, u32 length)
+{
+	return bundle_align(used) + sizeof(struct omx_wire_bundled) + length;
+}
+
+/* Puts a message behind `used` bytes.  False: the program's memory cannot be read now. */
+static bool message_add(void *bundle, u32 used, u64 match_info, struct omx_buffer_iter *data,
+			u32 length)
+{
+	u32 start = bundle_align(used);
+	struct omx_wire_bundled *message = bundle + start;
+
+	if (!omx_buffer_read_now(data, message + 1, length))
+		return false;
+	memset(bundle + used, 0, start - used);
+	*message = (struct omx_wire_bundled){
+		.match_info = cpu_to_be64(match_info),
+		.msg_length = cpu_to_be32(length),
+	};
+	return true;
+}
+
+/* ---- long ones ---- */
+
+static bool packet_is_long(const struct sk_buff *packet)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(packet);
+
+	return omx_packet_head(packet)->type == OMX_WIRE_EAGER &&
+	       eager->sequence.flags & OMX_SEQUENCE_BUNDLE;
+}
+
+static u32 long_used(const struct sk_buff *bundle)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(bundle);
+
+	return be32_to_cpu(eager->msg_length);
+}
+
+static void long_set_used(struct sk_buff *bundle, u32 used)
+{
+	struct omx_wire_eager *eager = omx_packet_body(bundle);
+
+	eager->msg_length = cpu_to_be32(used);
+	omx_burst_set_length(bundle, used);
+}
+
+/*
+ * The page pool has single pages, and four or eight in one piece.  All of it is charged to the
+ * user, so little of it should be in vain.
+ */
+static u32 long_size(u32 length)
+{
+	u32 all = LONG_MESSAGES * bundle_with(0, length);
+
+	if (all <= PAGE_SIZE)
+		return min_t(u32, PAGE_SIZE, LONG_BYTES);
+	return all <= 4 * PAGE_SIZE ? min_t(u32, 4 * PAGE_SIZE, LONG_BYTES) : LONG_BYTES;
+}
+
+static u32 long_room(const struct sk_buff *bundle)
+{
+	return min_t(u32, omx_burst_room(bundle), LONG_BYTES);
+}
+
+struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload, u64 match_info,
+				     struct omx_buffer_iter *data, u32 length)
+{
+	struct sk_buff *bundle = omx_burst_make(ch, long_size(length), packet_payload);
+	struct omx_wire_bundled *message = bundle ? omx_burst_bytes(bundle) : NULL;
+	struct omx_wire_eager *eager;
+
+	if (!message) {
+		kfree_skb(bundle);
+		return NULL;
+	}
+	*message = (struct omx_wire_bundled){
+		.match_info = cpu_to_be64(match_info),
+		.msg_length = cpu_to_be32(length),
+	};
+	if (omx_buffer_read_whole(data, message + 1)) {
+		kfree_skb(bundle);
+		return ERR_PTR(-EFAULT);
+	}
+	eager = omx_packet_body(bundle);
+	eager->sequence.flags = OMX_SEQUENCE_BUNDLE;
+	long_set_used(bundle, sizeof(*message) + length);
+	return bundle;
+}
+
+static bool long_takes_another(const struct sk_buff *bundle)
+{
+	u32 used = long_used(bundle);
+
+	return bundle_with(used, used - sizeof(struct omx_wire_bundled)) <= long_room(bundle);
+}
+
+/* In more packets now, perhaps. */
+static void long_count_packets(struct omx_channel *ch, struct sk_buff *bundle)
+{
+	struct omx_pending_cb *cb = omx_pending_cb(bundle);
+	u32 more = omx_burst_count(bundle) - cb->packets;
+
+	cb->packets += more;
+	ch->pending_packets += more;
+	if (ch->corked)
+		ch->corked += more;
+}
+
+static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u64 match_info,
+		     struct omx_buffer_iter *data, u32 length)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(bundle);
+	u32 used = long_used(bundle), all = bundle_with(used, length);
+	u32 packets = DIV_ROUND_UP(all, skb_shinfo(bundle)->gso_size);
+
+	if (cb->sent || all > long_room(bundle) ||
+	    cb->slots + omx_ring_slots(length) > packets * OMX_PACKET_SLOTS_MAX ||
+	    !message_add(omx_burst_bytes(bundle), used, match_info, data, length))
+		return false;
+	long_set_used(bundle, all);
+	long_count_packets(ch, bundle);
+	return true;
+}
+
+/* ---- short ones ---- */
+
 u32 omx_bundle_room(u32 length, u32 mtu)
 {
 	u32 message = bundle_align(sizeof(struct omx_wire_bundled) + length);
 	u32 most;
 
-	if (length > OMX_WIRE_BUNDLED_MAX || BUNDLE_HEADER + 2 * message > mtu)
+	if (BUNDLE_HEADER + 2 * message > mtu)
 		return 0;
 	most = BUNDLE_HEADER + OMX_PACKET_SLOTS_MAX / omx_ring_slots(length) * message;
 	return min(most, mtu) - OMX_EAGER_HEADER;
@@ -66,21 +200,20 @@ static bool packet_has_messages(const struct sk_buff *packet)
 	}
 }
 
-/* Where another message begins, counted from the head of the frame. */
-static u32 packet_end(const struct sk_buff *packet)
+/* Of the frame, without the Ethernet header. */
+static u32 packet_used(const struct sk_buff *packet)
 {
-	return bundle_align(packet->len - ETH_HLEN);
+	return packet->len - ETH_HLEN;
 }
 
 static bool packet_has_room(const struct sk_buff *packet, u32 length)
 {
-	u32 used = packet->len - ETH_HLEN;
+	u32 used = packet_used(packet);
 
-	return packet_end(packet) - used + sizeof(struct omx_wire_bundled) + length <=
-	       skb_tailroom(packet);
+	return bundle_with(used, length) - used <= skb_tailroom(packet);
 }
 
-bool omx_bundle_takes_another(const struct sk_buff *packet)
+static bool packet_takes_another(const struct sk_buff *packet)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(packet);
 
@@ -88,82 +221,48 @@ bool omx_bundle_takes_another(const struct sk_buff *packet)
 	       packet_has_room(packet, be32_to_cpu(eager->msg_length));
 }
 
-/* False: the program's memory cannot be read now. */
-static bool packet_add(struct sk_buff *packet, u64 match_info, struct omx_buffer_iter *data,
-		       u32 length)
+static bool packet_add(struct sk_buff *packet, u32 mtu, u64 match_info,
+		       struct omx_buffer_iter *data, u32 length)
 {
-	u32 end = packet_end(packet), used = packet->len - ETH_HLEN;
+	u32 used = packet_used(packet), all = bundle_with(used, length);
 	struct omx_wire_head *head = omx_packet_head(packet);
-	struct omx_wire_bundled *message = (void *)head + end;
 
-	if (!omx_buffer_read_now(data, message + 1, length))
+	if (omx_pending_cb(packet)->packets > 1 || !packet_has_messages(packet) ||
+	    !packet_has_room(packet, length) || all > mtu ||
+	    omx_pending_cb(packet)->slots + omx_ring_slots(length) > OMX_PACKET_SLOTS_MAX ||
+	    !message_add(head, used, match_info, data, length))
 		return false;
-	memset((void *)head + used, 0, end - used);
-	*message = (struct omx_wire_bundled){
-		.match_info = cpu_to_be64(match_info),
-		.msg_length = cpu_to_be32(length),
-	};
-	used = end + sizeof(*message) + length;
-	__skb_put(packet, ETH_HLEN + used - packet->len);
+	__skb_put(packet, all - used);
 	head->type = OMX_WIRE_BUNDLE;
-	head->length = cpu_to_be16(used);
+	head->length = cpu_to_be16(all);
 	return true;
+}
+
+/* ---- any ---- */
+
+bool omx_bundle_takes_another(const struct sk_buff *packet)
+{
+	return packet_is_long(packet) ? long_takes_another(packet) : packet_takes_another(packet);
 }
 
 bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_buffer_iter *data,
 		    u32 length)
 {
 	struct sk_buff *packet = skb_peek_tail(&ch->pending);
-	u32 slots = omx_ring_slots(length);
+	bool added = false;
 
 	lockdep_assert_held(&ch->lock);
-	if (!packet || omx_pending_cb(packet)->packets > 1 ||
-	    !packet_has_messages(packet) || !packet_has_room(packet, length) ||
-	    packet_end(packet) + sizeof(struct omx_wire_bundled) + length > mtu ||
-	    omx_pending_cb(packet)->slots + slots > OMX_PACKET_SLOTS_MAX ||
-	    !packet_add(packet, match_info, data, length))
+	if (!packet)
 		return false;
-	omx_pending_cb(packet)->slots += slots;
+	if (packet_is_long(packet))
+		added = long_add(ch, packet, match_info, data, length);
+	else
+		added = packet_add(packet, mtu, match_info, data, length);
+	if (!added)
+		return false;
+	omx_count(ch->ep->board, SEND_BUNDLED);
+	omx_pending_cb(packet)->slots += omx_ring_slots(length);
 	omx_pending_cb(packet)->messages++;
 	WRITE_ONCE(ch->own_messages, ch->own_messages + 1);
-	return true;
-}
-
-/* ---- receiving ---- */
-
-/* The header of the message there.  False: its bytes are not all in the packet. */
-static bool bundle_read(const struct sk_buff *skb, u32 at, struct omx_wire_bundled *message)
-{
-	u32 left = skb->len - at, length;
-
-	if (left < sizeof(*message) || skb_copy_bits(skb, at, message, sizeof(*message)))
-		return false;
-	length = be32_to_cpu(message->msg_length);
-	return length <= OMX_WIRE_BUNDLED_MAX && length <= left - sizeof(*message);
-}
-
-bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
-{
-	u32 at = BUNDLE_HEADER + *delivered;
-
-	lockdep_assert_held(&ch->lock);
-	while (at < skb->len) {
-		struct omx_wire_bundled message;
-		u32 length;
-
-		if (!bundle_read(skb, at, &message)) {
-			/* The peer violates the protocol: drop what follows. */
-			omx_count(ch->ep->board, DROP_FRAGMENT);
-			break;
-		}
-		length = be32_to_cpu(message.msg_length);
-		if (!omx_eager_push(ch, be64_to_cpu(message.match_info), skb,
-				    at + sizeof(message), length)) {
-			*delivered = at - BUNDLE_HEADER;
-			return false;
-		}
-		at = bundle_align(at + sizeof(message) + length);
-	}
-	omx_gro_free(skb);
 	return true;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bundles: packets with several short messages.  While a packet waits in its channel, because
- * it is corked (channel/cork.h) or because a window or the queue of the device is full, further
- * messages are copied behind the one that it has.  To the channel it is a packet like any other:
- * it has one number, and is acknowledged and sent again as a whole.
+ * Bundles: several short messages that travel together.  While the last packet of a channel
+ * waits there, because it is corked (channel/cork.h) or because a window or the queue of the
+ * device is full, further messages are copied behind the one that it has.
+ *
+ * A short bundle is one packet.  To the channel it is a packet like any other: it has one
+ * number, and is acknowledged and sent again as a whole.
+ *
+ * A long bundle takes several packets, like a message that has as many bytes, and it is a burst
+ * (eager/burst.h).  It is used wherever bursts are possible.
  */
 #ifndef OMX_BUNDLE_H
 #define OMX_BUNDLE_H
@@ -14,26 +19,38 @@ struct omx_buffer_iter;
 struct omx_channel;
 struct sk_buff;
 
-/* ---- to be sent ---- */
+/* ---- to be sent; bundle.c ---- */
+/*
+ * Process context.  A long bundle with one message, for packets with so much payload.  NULL: it
+ * is impossible.  ERR_PTR(-EFAULT).
+ */
+struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload, u64 match_info,
+				     struct omx_buffer_iter *data, u32 length);
 /*
  * The payload that a packet has room for if it may carry several messages of this length;
  * 0: not even two.
  */
 u32 omx_bundle_room(u32 length, u32 mtu);
-/* May another message, as long as the one in this packet, be added to it? */
+/* It has one message: may another one of the same length be added to it? */
 bool omx_bundle_takes_another(const struct sk_buff *packet);
 /*
- * ch->lock held.  Adds a message to the packet that waits at the end of the queue.  False: there
+ * ch->lock held.  Adds a message to the skb that waits at the end of the queue.  False: there
  * is none, it has no room, or the program's memory cannot be read without waiting.
  */
 bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_buffer_iter *data,
 		    u32 length);
 
-/* ---- received ---- */
+/* ---- received; bundle_receive.c ---- */
 /*
  * ch->lock held, in order.  Consumes skb; false: there is no room for the rest of its messages
  * now.  *delivered, which is 0 at first, counts the bytes of those before them.
  */
 bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delivered);
+/*
+ * The same for a long bundle of so many bytes that is complete.  Its frames, which are linked by
+ * skb->next, remain the caller's.
+ */
+bool omx_receive_long_bundle(struct omx_channel *ch, const struct sk_buff *frames, u32 length,
+			     u32 *delivered);
 
 #endif

@@ -42,6 +42,28 @@ struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_pa
 	return burst;
 }
 
+void *omx_burst_bytes(const struct sk_buff *burst)
+{
+	const struct skb_shared_info *shared = skb_shinfo(burst);
+
+	return shared->nr_frags == 1 ? skb_frag_address(&shared->frags[0]) : NULL;
+}
+
+u32 omx_burst_room(const struct sk_buff *burst)
+{
+	return page_size(skb_frag_page(&skb_shinfo(burst)->frags[0]));
+}
+
+void omx_burst_set_length(struct sk_buff *burst, u32 length)
+{
+	struct skb_shared_info *shared = skb_shinfo(burst);
+
+	skb_frag_size_set(&shared->frags[0], length);
+	burst->len += length - burst->data_len;
+	burst->data_len = length;
+	shared->gso_segs = DIV_ROUND_UP(length, shared->gso_size);
+}
+
 u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
 {
 	return channel_frames(ch, skb_shinfo(burst)->gso_size);

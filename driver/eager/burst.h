@@ -35,6 +35,14 @@ static inline u32 omx_burst_count(const struct sk_buff *skb)
 	return skb_shinfo(skb)->gso_segs ?: 1;
 }
 
+/*
+ * Where the payload is, if it is in one piece; else NULL.  It may get any length for which there
+ * is room, as long as none of its packets has left.
+ */
+void *omx_burst_bytes(const struct sk_buff *burst);
+u32 omx_burst_room(const struct sk_buff *burst);
+void omx_burst_set_length(struct sk_buff *burst, u32 length);
+
 /* How much of the message one of its packets has. */
 static inline u32 omx_burst_payload(const struct sk_buff *burst, u32 i)
 {

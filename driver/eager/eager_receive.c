@@ -12,6 +12,7 @@
 
 #include "channel/channel.h"
 #include "channel/receive_window.h"
+#include "eager/bundle.h"
 #include "eager/eager_receive.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -180,6 +181,11 @@ free:
 	return false;
 }
 
+static bool eager_is_bundle(const struct omx_wire_eager *eager)
+{
+	return eager->sequence.flags & OMX_SEQUENCE_BUNDLE;
+}
+
 /* Fragments arrive in order: each must continue the previous one. */
 static bool partial_continues(const struct omx_partial *partial,
 			      const struct omx_wire_eager *eager)
@@ -187,7 +193,8 @@ static bool partial_continues(const struct omx_partial *partial,
 	if (be32_to_cpu(eager->offset) != partial->received)
 		return false;
 	return !partial->received ||
-	       (partial->length == be32_to_cpu(eager->msg_length) &&
+	       (partial->is_bundle == eager_is_bundle(eager) &&
+		partial->length == be32_to_cpu(eager->msg_length) &&
 		partial->match_info == be64_to_cpu(eager->match_info));
 }
 
@@ -252,6 +259,17 @@ static void partial_unappend(struct omx_channel *ch, struct sk_buff *skb)
 	partial->truesize -= skb->truesize;
 }
 
+/* False: there is no room for the message, or for some of the bundle's. */
+static bool partial_push(struct omx_channel *ch, struct omx_partial *partial)
+{
+	if (!partial->is_bundle)
+		return message_push(ch, partial);
+	if (!omx_receive_long_bundle(ch, partial->head, partial->length, &partial->delivered))
+		return false;
+	omx_partial_drop(partial);
+	return true;
+}
+
 static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
@@ -266,6 +284,7 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	}
 	partial->length = be32_to_cpu(eager->msg_length);
 	partial->match_info = be64_to_cpu(eager->match_info);
+	partial->is_bundle = eager_is_bundle(eager);
 	if (partial->received + payload_of(skb) < partial->length)
 		partial_charge(partial);
 	/* Not the last one, which may have to be removed again. */
@@ -274,7 +293,7 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	partial_append(partial, skb);
 	if (partial->received < partial->length)
 		return true;
-	if (message_push(ch, partial))
+	if (partial_push(ch, partial))
 		return true;
 	partial_unappend(ch, skb);
 	return false;
@@ -283,15 +302,16 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	bool is_bundle = eager_is_bundle(eager);
 	u32 length = be32_to_cpu(eager->msg_length);
 
 	lockdep_assert_held(&ch->lock);
-	if (length == payload_of(skb) && length <= OMX_SMALL_MAX &&
+	if (!is_bundle && length == payload_of(skb) && length <= OMX_SMALL_MAX &&
 	    !ch->partial.received)
 		return message_push_small(ch, skb);
 	/* A message that has begun is always completed: others may wait behind it. */
 	if (!ch->partial.received &&
-	    (atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX ||
+	    ((!is_bundle && atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX) ||
 	     !omx_endpoint_may_hold(ch->ep)))
 		return false;
 	return partial_add(ch, skb);

@@ -5,6 +5,7 @@
  *
  * chardev.c calls omx_send_eager() for OMX_IOC_SEND, in process context.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -25,15 +26,13 @@ struct message {
 	u64 match_info;
 	u32 length;
 	u32 frame_payload;
-	u32 room;			/* see message_bundle_room() */
+	bool may_join;			/* it may travel together with others */
+	u32 room;			/* of a packet that it waits in for others, else 0 */
 };
 
-/* The payload of a packet that others may be added to; 0: it goes alone, or in fragments. */
-static u32 message_bundle_room(const struct message *message)
+static u32 message_mtu(const struct message *message)
 {
-	if (message->data.segment)
-		return 0;
-	return omx_bundle_room(message->length, message->frame_payload + OMX_EAGER_HEADER);
+	return message->frame_payload + OMX_EAGER_HEADER;
 }
 
 /* Will it wait for others?  A hint, which is looked at again when the packet is queued. */
@@ -62,12 +61,11 @@ static struct sk_buff *message_make_roomy(const struct message *message, u32 len
 static struct sk_buff *message_make_fragment(const struct message *message,
 					     u32 offset, u32 length)
 {
-	u32 room = message->room;
 	struct omx_wire_eager *eager;
 	struct sk_buff *skb;
 
-	if (room && message_will_wait(message))
-		skb = message_make_roomy(message, length, room);
+	if (message->room)
+		skb = message_make_roomy(message, length, message->room);
 	else
 		skb = omx_channel_packet(message->ch, OMX_WIRE_EAGER, length, GFP_KERNEL);
 	if (!skb)
@@ -114,10 +112,30 @@ static int message_make_fragments(struct message *message, struct sk_buff_head *
 	return 0;
 }
 
+/* A bundle of this message, to which others can be added.  NULL: it is to go by itself. */
+static struct sk_buff *message_make_bundle(struct message *message)
+{
+	struct sk_buff *bundle;
+
+	if (!message->may_join || !message_will_wait(message))
+		return NULL;
+	bundle = omx_bundle_make_long(message->ch, message->frame_payload, message->match_info,
+				      &message->data, message->length);
+	if (!bundle)
+		message->room = omx_bundle_room(message->length, message_mtu(message));
+	return bundle;
+}
+
 static int message_make_packets(struct message *message, struct sk_buff_head *packets)
 {
-	struct sk_buff *burst = NULL;
+	struct sk_buff *burst = message_make_bundle(message);
 
+	if (IS_ERR(burst))
+		return PTR_ERR(burst);
+	if (burst) {
+		__skb_queue_tail(packets, burst);
+		return 0;
+	}
 	if (message->length > message->frame_payload)
 		burst = message_make_burst(message);
 	if (!burst)
@@ -133,11 +151,11 @@ static bool message_bundle(struct message *message)
 	struct omx_channel *ch = message->ch;
 	bool added;
 
-	if (!message->room || skb_queue_empty_lockless(&ch->pending))
+	if (!message->may_join || skb_queue_empty_lockless(&ch->pending))
 		return false;
 	spin_lock_bh(&ch->lock);
-	added = omx_bundle_add(ch, message->frame_payload + OMX_EAGER_HEADER, message->match_info,
-			       &message->data, message->length);
+	added = omx_bundle_add(ch, message_mtu(message), message->match_info, &message->data,
+			       message->length);
 	if (added)
 		omx_traffic_add(&ch->sent, 1, message->length);
 	spin_unlock_bh(&ch->lock);
@@ -155,7 +173,7 @@ static int message_send(struct message *message)
 	error = message_make_packets(message, &packets);
 	if (!error)
 		return omx_channel_send_message(message->ch, &packets, message->length,
-						message->room);
+						message->may_join);
 	__skb_queue_purge(&packets);
 	return error;
 }
@@ -198,7 +216,8 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
-	message.room = message_bundle_room(&message);
+	message.may_join = !message.data.segment && message.length <= OMX_WIRE_BUNDLED_MAX;
+	message.room = 0;
 	error = message_send(&message);
 	omx_buffer_end(&message.data);
 put_channel:

@@ -22,13 +22,14 @@
 #include "compat.h"
 #include "net/tx_page_pool.h"
 
-#define POOL_PAGES		128	/* per CPU and size */
-#define POOL_SIZES		2
+#define POOL_PAGES		128	/* per CPU and size, */
+#define POOL_BYTES		SZ_2M	/* ... and no more than this */
+#define POOL_SIZES		3
 /* Few are away for so many rounds only because so many frames are under way. */
 #define SKIPS_MAX		3
 
-/* Four pages for a jumbo frame, or for several frames; of one page are pieces. */
-static const unsigned int orders[POOL_SIZES] = { 0, 2 };
+/* Four pages for a jumbo frame, four or eight for several frames; of one page are pieces. */
+static const unsigned int orders[POOL_SIZES] = { 0, 2, 3 };
 
 /*
  * Enough for headers alone, with room in front for those that others add, and for a frame
@@ -85,9 +86,10 @@ static unsigned int tx_page_pool_after(const struct tx_page_pool *pool, unsigned
 /* Puts a new page into the pool if it has room, or gives up the page whose turn it is. */
 static void tx_page_pool_add(struct tx_page_pool *pool, struct page *page)
 {
+	unsigned int most = min_t(unsigned int, POOL_PAGES, POOL_BYTES / page_size(page));
 	unsigned int i = pool->next;
 
-	if (pool->count < POOL_PAGES) {
+	if (pool->count < most) {
 		/* In front of the oldest, which stays the next one to be checked. */
 		pool->skips[pool->count] = pool->skips[i];
 		pool->page[pool->count++] = pool->page[i];
@@ -187,19 +189,30 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	return skb;
 }
 
+/* One that `length` bytes fill, or a single page: at most a page is in vain. */
+static struct page *tx_page_pools_get_filled(struct tx_page_pools *pools, unsigned int length,
+					     gfp_t gfp)
+{
+	struct page *page = NULL;
+	unsigned int i;
+
+	for (i = POOL_SIZES; i-- && !page;)
+		if (!i || length >= PAGE_SIZE << orders[i])
+			page = tx_page_pool_get(&pools->of_size[i], orders[i], gfp);
+	return page;
+}
+
 static bool tx_page_pools_attach(struct tx_page_pools *pools, struct sk_buff *skb,
 				 unsigned int length, gfp_t gfp)
 {
 	while (length) {
-		/* What is left gets single pages: a page in vain, at most. */
-		unsigned int i = length >= PAGE_SIZE << orders[1];
-		unsigned int size = PAGE_SIZE << orders[i];
-		unsigned int used = min(length, size);
-		struct page *page = tx_page_pool_get(&pools->of_size[i], orders[i], gfp);
+		struct page *page = tx_page_pools_get_filled(pools, length, gfp);
+		unsigned int used;
 
 		if (!page)
 			return false;
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, used, size);
+		used = min_t(unsigned int, length, page_size(page));
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, 0, used, page_size(page));
 		length -= used;
 	}
 	return true;

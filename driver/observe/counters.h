@@ -62,6 +62,7 @@
 	X(RX_MARKED,		"frame marked by a congested router") \
 	X(PEER_ERROR,		"ICMP error for a frame to a peer") \
 	X(TX_WAITED,		"waited for the queue of the device") \
+	X(SEND_BUNDLED,		"short message sent together with others") \
 	X(RETRANSMIT_TIMEOUT,	"packet sent again after a timeout") \
 	X(RETRANSMIT_SACK,	"packet sent again after a selective ack") \
 	X(LOSS_PROBE,		"probe for lost packets") \

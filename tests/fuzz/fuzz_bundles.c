@@ -33,6 +33,7 @@ static uint32_t session, count = 2000;
 static struct packet {
 	uint8_t bytes[ROOM];
 	unsigned int length;
+	int is_long;		/* as a long bundle, of one packet */
 } packets[WINDOW];
 
 /* What has to be delivered, and has not been yet. */
@@ -123,21 +124,30 @@ static void make_packet(struct packet *packet)
 	if (!any_below(8))
 		at -= any_below(at - sizeof(struct omx_wire_bundled) + 1);
 	packet->length = at < ROOM ? at : ROOM;
+	packet->is_long = any_below(2);
 	expect_messages(packet);
 }
 
 static void send_packet(uint32_t seq)
 {
 	const struct packet *packet = &packets[seq % WINDOW];
+	unsigned int body;
 
 	host.frame.sequence = (struct omx_wire_sequence){
 		.flow = htons(FLOW),
 		.seq = htonl(seq),
 		.window = htons(WINDOW),
 	};
-	memcpy(&host.frame.sequence + 1, packet->bytes, packet->length);
-	raw_host_send(&host, OMX_WIRE_BUNDLE, OWN, session,
-		      sizeof(host.frame.sequence) + packet->length);
+	if (packet->is_long) {
+		host.frame.eager.sequence.flags = OMX_SEQUENCE_BUNDLE;
+		host.frame.eager.match_info = 0;
+		host.frame.eager.msg_length = htonl(packet->length);
+		host.frame.eager.offset = 0;
+	}
+	body = packet->is_long ? sizeof(host.frame.eager) : sizeof(host.frame.sequence);
+	memcpy(host.frame.bytes + body, packet->bytes, packet->length);
+	raw_host_send(&host, packet->is_long ? OMX_WIRE_EAGER : OMX_WIRE_BUNDLE, OWN, session,
+		      body + packet->length);
 }
 
 /* The newest acknowledgement that has come. */

@@ -4,7 +4,9 @@
  * places, they are not more than the receiver's ring is sure to take, and the bytes between
  * them are 0, not what was in the memory before.
  */
+#include "channel/channel.h"
 #include "endpoint/ring.h"
+#include "net/frame.h"
 #include "omx_wire.h"
 #include "sim.h"
 
@@ -25,6 +27,25 @@ static u32 check_message(const u8 *head, u32 at, u32 end, u32 *slots)
 	for (; at < end && at % OMX_WIRE_BUNDLE_ALIGN; at++)
 		SIM_REQUIRE(!head[at]);
 	return at;
+}
+
+void sim_check_long_bundle(struct sk_buff *burst)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(burst);
+	const struct omx_pending_cb *cb = omx_pending_cb(burst);
+	u32 at = OMX_EAGER_HEADER, end = burst->len - ETH_HLEN, slots = 0, messages = 0;
+
+	if (!(eager->sequence.flags & OMX_SEQUENCE_BUNDLE))
+		return;
+	SIM_REQUIRE(be32_to_cpu(eager->msg_length) == end - at);
+	SIM_REQUIRE(cb->packets == burst->gso_segs);
+	for (; at < end; messages++)
+		at = check_message((const u8 *)omx_packet_head(burst), at, end, &slots);
+	SIM_REQUIRE(messages == cb->messages && slots <= cb->packets * OMX_PACKET_SLOTS_MAX);
+	if (messages > 1 && cb->sent == cb->packets) {
+		sim.bundles++;
+		sim.bundled += messages;
+	}
 }
 
 void sim_check_bundle(const struct sk_buff *skb)

@@ -7,5 +7,7 @@ struct sk_buff;
 
 /* Of any type, as it leaves: its Ethernet header is there. */
 void sim_check_bundle(const struct sk_buff *skb);
+/* Of any message, as its channel keeps it when a part of it leaves. */
+void sim_check_long_bundle(struct sk_buff *burst);
 
 #endif

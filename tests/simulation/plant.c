@@ -86,14 +86,30 @@ WRAP(void, omx_partial_drop, struct omx_partial *partial)
 }
 
 /* A bundle that did not fit into the ring begins anew. */
-WRAP(bool, omx_receive_bundle, struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
+static void bundle_refused(u32 before, u32 *delivered)
 {
-	u32 before = *delivered;
-
-	if (__real_omx_receive_bundle(ch, skb, delivered))
-		return true;
 	sim.split += *delivered > before;
 	if (planted == SIM_PLANT_BUNDLE)
 		*delivered = 0;
-	return false;
+}
+
+WRAP(bool, omx_receive_bundle, struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
+{
+	u32 before = *delivered;
+	bool all = __real_omx_receive_bundle(ch, skb, delivered);
+
+	if (!all)
+		bundle_refused(before, delivered);
+	return all;
+}
+
+WRAP(bool, omx_receive_long_bundle, struct omx_channel *ch, const struct sk_buff *frames,
+     u32 length, u32 *delivered)
+{
+	u32 before = *delivered;
+	bool all = __real_omx_receive_long_bundle(ch, frames, length, delivered);
+
+	if (!all)
+		bundle_refused(before, delivered);
+	return all;
 }

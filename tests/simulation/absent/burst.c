@@ -5,6 +5,7 @@
  */
 #include "sim.h"
 
+#include "bundle.h"
 #include "burst.h"
 #include "channel/channel.h"
 #include "eager/burst.h"
@@ -35,6 +36,22 @@ struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_pa
 	return burst;
 }
 
+void *omx_burst_bytes(const struct sk_buff *burst)
+{
+	return burst->data + FRAME_HEADER;
+}
+
+u32 omx_burst_room(const struct sk_buff *burst)
+{
+	return burst->len - FRAME_HEADER + skb_tailroom(burst);
+}
+
+void omx_burst_set_length(struct sk_buff *burst, u32 length)
+{
+	burst->len = FRAME_HEADER + length;
+	burst->gso_segs = DIV_ROUND_UP(length, burst->gso_size);
+}
+
 /* A device may stop to take several. */
 u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
 {
@@ -50,6 +67,7 @@ struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 
 	if (!part)
 		return NULL;
+	sim_check_long_bundle(burst);
 	skb_reserve(part, NET_SKB_PAD);
 	skb_reset_mac_header(part);
 	skb_set_network_header(part, ETH_HLEN);

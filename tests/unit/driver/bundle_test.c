@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Bundles: what is added to a packet is what is delivered, and of packets that nobody should
- * send as much as a second opinion of them says.  The receiver's ring is full now and then, so
- * that a packet is delivered in parts.
+ * Bundles, short and long: what is added to one is what is delivered, and of those that nobody
+ * should send as much as a second opinion of them says.  The receiver's ring is full now and
+ * then, so that a bundle is delivered in parts.
  *
  * Packets lie in memory of exactly their length, so that ASan sees a byte too many.
  */
@@ -11,10 +11,14 @@
 #include "mock.h"
 
 #include "eager/bundle.c"
+#include "eager/bundle_receive.c"
 
-#define MESSAGES_MAX	600
+#define MESSAGES_MAX	2100
 #define ROUNDS		10000
+#define LONG_ROUNDS	2000
 #define HEADER		(16 + 16)	/* of a frame of ours: head, sequence part */
+#define EAGER_HEADER	(HEADER + 16)	/* and of an EAGER */
+#define LONG_MOST	32768
 #define MATCH		7000000000u	/* of the first message */
 
 static struct omx_board board;
@@ -30,6 +34,7 @@ struct message {
 static struct message sent[MESSAGES_MAX], got[MESSAGES_MAX];
 static u32 sent_count, got_count;
 static u32 full_percent;		/* how often the ring is full */
+static u32 no_memory_percent;
 static u32 freed;
 
 /* ---- what the driver calls ---- */
@@ -59,22 +64,38 @@ void omx_gro_free(struct sk_buff *skb)
 
 /* ---- packets ---- */
 
-/* With room for this many bytes behind the Ethernet header, of which some are used. */
-static struct sk_buff *packet_make(u32 used, u32 room)
+static struct sk_buff *skb_make(u32 length)
 {
-	struct sk_buff *skb = malloc(sizeof(*skb));
+	struct sk_buff *skb = calloc(1, sizeof(*skb));
 
-	skb->head = skb->data = malloc(ETH_HLEN + room);
-	skb->end = skb->head + ETH_HLEN + room;
-	skb->len = ETH_HLEN + used;
-	memset(skb->head, 0xee, ETH_HLEN + room);
+	skb->head = skb->data = malloc(length);
+	skb->end = skb->head + length;
 	return skb;
 }
 
-static void packet_free(struct sk_buff *skb)
+struct sk_buff *alloc_skb(unsigned int length, gfp_t gfp)
 {
+	(void)gfp;
+	return random_percent(no_memory_percent) ? NULL : skb_make(length);
+}
+
+void kfree_skb(struct sk_buff *skb)
+{
+	if (!skb)
+		return;
+	free(skb->payload);
 	free(skb->head);
 	free(skb);
+}
+
+/* With room for this many bytes behind the Ethernet header, of which some are used. */
+static struct sk_buff *packet_make(u32 used, u32 room)
+{
+	struct sk_buff *skb = skb_make(ETH_HLEN + room);
+
+	skb->len = ETH_HLEN + used;
+	memset(skb->head, 0xee, ETH_HLEN + room);
+	return skb;
 }
 
 /* As it arrives: without the Ethernet header, and with no byte behind it. */
@@ -102,7 +123,7 @@ static u32 deliver(const u8 *frame, u32 length)
 	}
 	spin_unlock_bh(&channel.lock);
 	assert_int_equal(freed, before + 1);
-	packet_free(skb);
+	kfree_skb(skb);
 	return parts;
 }
 
@@ -147,7 +168,7 @@ static struct sk_buff *packet_begin(u32 length, u32 room)
 	memcpy(eager + 1, sent[0].bytes, length);
 	sent_count = 1;
 	channel.pending.last = skb;
-	*omx_pending_cb(skb) = (struct omx_pending_cb){ 1, omx_ring_slots(length), 1 };
+	*omx_pending_cb(skb) = (struct omx_pending_cb){ 1, omx_ring_slots(length), 1, 0 };
 	channel.own_messages = 1;
 	return skb;
 }
@@ -234,10 +255,177 @@ static void what_is_added_is_delivered(void **state)
 			split += deliver((const u8 *)head, skb->len - ETH_HLEN) > 1;
 			check_delivered();
 		}
-		packet_free(skb);
+		kfree_skb(skb);
 	}
 	assert_int_equal(board.counted.DROP_FRAGMENT, 0);
 	assert_true(full > ROUNDS / 100 && split > ROUNDS / 10);
+}
+
+/* ---- long ones ---- */
+
+struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload)
+{
+	struct sk_buff *burst;
+
+	assert_ptr_equal(ch, &channel);
+	assert_true(length == 4096 || length == 16384 || length == LONG_MOST);
+	if (random_percent(10))
+		return NULL;
+	burst = skb_make(ETH_HLEN + EAGER_HEADER);
+	burst->len = ETH_HLEN + EAGER_HEADER + length;
+	burst->room = length;
+	memset(burst->head, 0, ETH_HLEN + EAGER_HEADER);
+	omx_packet_head(burst)->type = OMX_WIRE_EAGER;
+	if (!random_percent(10)) {
+		burst->payload = malloc(length);
+		memset(burst->payload, 0xee, length);
+	}
+	burst->gso_size = packet_payload;
+	burst->gso_segs = DIV_ROUND_UP(length, packet_payload);
+	return burst;
+}
+
+void *omx_burst_bytes(const struct sk_buff *burst)
+{
+	return burst->payload;
+}
+
+u32 omx_burst_room(const struct sk_buff *burst)
+{
+	return burst->room;
+}
+
+void omx_burst_set_length(struct sk_buff *burst, u32 length)
+{
+	assert_true(length <= burst->room);
+	burst->len = ETH_HLEN + EAGER_HEADER + length;
+	burst->gso_segs = DIV_ROUND_UP(length, burst->gso_size);
+}
+
+/* As eager_send.c queues it, with its first message.  NULL: it cannot be made. */
+static struct sk_buff *long_begin(u32 payload, u32 length, bool is_corked)
+{
+	struct omx_buffer_iter data = { .at = sent[0].bytes, .length = length,
+					.absent = random_percent(10) };
+	struct sk_buff *skb;
+
+	make_message(&sent[0], length);
+	sent_count = 1;
+	skb = omx_bundle_make_long(&channel, payload, sent[0].match, &data, length);
+	if (!skb)
+		return NULL;
+	assert_int_equal(skb == ERR_PTR(-EFAULT), data.absent);
+	if (data.absent)
+		return NULL;
+	assert_true(omx_bundle_takes_another(skb));
+	channel.pending.last = skb;
+	*omx_pending_cb(skb) = (struct omx_pending_cb){ 1, omx_ring_slots(length),
+							omx_burst_count(skb), 0 };
+	channel.own_messages = 1;
+	channel.pending_packets = omx_burst_count(skb);
+	channel.corked = is_corked ? omx_burst_count(skb) : 0;
+	return skb;
+}
+
+/* Frames of `each` bytes behind a header, the last one shorter, in memory of their length. */
+static struct sk_buff *frames_make(const u8 *bytes, u32 length, u32 each)
+{
+	struct sk_buff *first = NULL, **end = &first;
+	u32 n;
+
+	for (; length; length -= n, bytes += n, end = &(*end)->next) {
+		n = min(length, each);
+		*end = skb_make(EAGER_HEADER + n);
+		(*end)->len = EAGER_HEADER + n;
+		memset((*end)->data, 0xdd, EAGER_HEADER);
+		memcpy((*end)->data + EAGER_HEADER, bytes, n);
+	}
+	return first;
+}
+
+static void frames_free(struct sk_buff *skb)
+{
+	while (skb) {
+		struct sk_buff *next = skb->next;
+
+		kfree_skb(skb);
+		skb = next;
+	}
+}
+
+/* Returns in how many parts it was delivered. */
+static u32 deliver_long(const u8 *bytes, u32 length, u32 each)
+{
+	struct sk_buff *frames = frames_make(bytes, length, each);
+	u32 delivered = 0, parts = 1;
+
+	got_count = 0;
+	spin_lock_bh(&channel.lock);
+	while (!omx_receive_long_bundle(&channel, frames, length, &delivered))
+		parts++;
+	spin_unlock_bh(&channel.lock);
+	frames_free(frames);
+	return parts;
+}
+
+static void be_short_of_room(void)
+{
+	full_percent = random_percent(50) ? 0 : 30;
+	no_memory_percent = random_percent(50) ? 0 : 30;
+}
+
+static void check_counts(struct sk_buff *skb, u32 payload, bool is_corked)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(skb);
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 length = be32_to_cpu(eager->msg_length);
+
+	assert_true(eager->sequence.flags & OMX_SEQUENCE_BUNDLE);
+	assert_int_equal(skb->len, ETH_HLEN + EAGER_HEADER + length);
+	assert_int_equal(cb->packets, DIV_ROUND_UP(length, payload));
+	assert_int_equal(cb->packets, omx_burst_count(skb));
+	assert_int_equal(channel.pending_packets, cb->packets);
+	assert_int_equal(channel.corked, is_corked ? cb->packets : 0);
+	assert_int_equal(sent_count, cb->messages);
+	assert_int_equal(sent_count, channel.own_messages);
+	assert_int_equal(slots_of_all(), cb->slots);
+	assert_true(slots_of_all() <= cb->packets * OMX_PACKET_SLOTS_MAX);
+}
+
+static void long_ones(void **state)
+{
+	u32 round, split = 0, full = 0;
+
+	(void)state;
+	for (round = 0; round < LONG_ROUNDS; round++) {
+		u32 payload = (500 + random_below(8500)) & ~15u, shape = random_below(4);
+		u32 tries = random_below(2000), refused = 0, length;
+		bool is_corked = random_percent(50);
+		struct sk_buff *skb = long_begin(payload, any_length(shape), is_corked);
+
+		if (!skb)
+			continue;
+		while (tries-- && refused < 20) {
+			bool absent = random_percent(5);
+
+			if (add(any_length(shape), 576, absent))
+				assert_false(absent);
+			else
+				refused++;
+		}
+		check_counts(skb, payload, is_corked);
+		length = skb->len - ETH_HLEN - EAGER_HEADER;
+		full += length > skb->room - 100;
+		omx_pending_cb(skb)->sent = 1;
+		assert_false(add(0, 9000, false));
+		be_short_of_room();
+		split += deliver_long(skb->payload, length,
+				      random_percent(50) ? payload : 16 + random_below(9000)) > 1;
+		check_delivered();
+		kfree_skb(skb);
+	}
+	assert_int_equal(board.counted.DROP_FRAGMENT, 0);
+	assert_true(full > LONG_ROUNDS / 20 && split > LONG_ROUNDS / 10);
 }
 
 /* Packets of other types, parts of messages, bursts and long messages stay as they are. */
@@ -272,8 +460,7 @@ static void packets_that_take_none(void **state)
 	assert_false(add(1, 9000, false));
 	omx_pending_cb(skb)->packets = 1;
 	assert_true(add(1, 9000, false));
-	packet_free(skb);
-	assert_int_equal(omx_bundle_room(OMX_WIRE_BUNDLED_MAX + 1, 65535), 0);
+	kfree_skb(skb);
 	assert_int_not_equal(omx_bundle_room(OMX_WIRE_BUNDLED_MAX, 65535), 0);
 }
 
@@ -284,10 +471,10 @@ static u32 get32(const u8 *at)
 	return (u32)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
 }
 
-/* What has to be delivered of a frame; true if something behind that must be dropped. */
-static bool expect(const u8 *frame, u32 length)
+/* What has to be delivered of a bundle; true if something behind that must be dropped. */
+static bool expect(const u8 *frame, u32 header, u32 length)
 {
-	u64 at = HEADER;
+	u64 at = header;
 
 	for (sent_count = 0; at < length; sent_count++) {
 		struct message *message = &sent[sent_count];
@@ -350,11 +537,33 @@ static void malformed_ones(void **state)
 	(void)state;
 	for (round = 0; round < ROUNDS; round++) {
 		u32 length = build_frame(frame);
-		bool drops = expect(frame, length);
+		bool drops = expect(frame, HEADER, length);
 		u64 before = board.counted.DROP_FRAGMENT;
 
 		full_percent = random_percent(50) ? 0 : 30;
 		split += deliver(frame, length) > 1;
+		check_delivered();
+		assert_int_equal(board.counted.DROP_FRAGMENT, before + drops);
+		dropped += drops;
+	}
+	assert_in_range(dropped, ROUNDS / 4, ROUNDS * 3 / 4);
+	assert_true(split > ROUNDS / 10);
+}
+
+/* The same bytes in several frames, as a message that has come whole. */
+static void malformed_long_ones(void **state)
+{
+	static u8 frame[9000 + 8];
+	u32 round, split = 0, dropped = 0;
+
+	(void)state;
+	for (round = 0; round < ROUNDS; round++) {
+		u32 length = build_frame(frame) - HEADER;
+		bool drops = expect(frame + HEADER, 0, length);
+		u64 before = board.counted.DROP_FRAGMENT;
+
+		be_short_of_room();
+		split += deliver_long(frame + HEADER, length, 1 + random_below(3000)) > 1;
 		check_delivered();
 		assert_int_equal(board.counted.DROP_FRAGMENT, before + drops);
 		dropped += drops;
@@ -377,7 +586,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_is_added_is_delivered, setup),
 		cmocka_unit_test_setup(packets_that_take_none, setup),
+		cmocka_unit_test_setup(long_ones, setup),
 		cmocka_unit_test_setup(malformed_ones, setup),
+		cmocka_unit_test_setup(malformed_long_ones, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,12 @@ struct omx_channel {
 	spinlock_t lock;
 	struct omx_endpoint *ep;
 	struct sk_buff_head pending;
-	u32 own_messages;
+	u32 pending_packets, own_messages;
+	u16 corked;
 };
 
 struct omx_pending_cb {
-	u16 messages, slots, packets;
+	u16 messages, slots, packets, sent;
 };
 
 static inline struct omx_pending_cb *omx_pending_cb(struct sk_buff *skb)

@@ -3,12 +3,14 @@
 #ifndef OMX_USER_BUFFER_H
 #define OMX_USER_BUFFER_H
 
+#include <errno.h>
 #include <string.h>
 
 #include <linux/types.h>
 
 struct omx_buffer_iter {
 	const unsigned char *at;
+	u32 length;			/* of omx_buffer_read_whole() */
 	bool absent;
 };
 
@@ -16,6 +18,12 @@ static inline bool omx_buffer_read_now(struct omx_buffer_iter *iter, void *to, u
 {
 	memcpy(to, iter->at, iter->absent ? length / 2 : length);
 	return !iter->absent;
+}
+
+static inline int omx_buffer_read_whole(struct omx_buffer_iter *iter, void *to)
+{
+	memcpy(to, iter->at, iter->absent ? iter->length / 2 : iter->length);
+	return iter->absent ? -EFAULT : 0;
 }
 
 #endif

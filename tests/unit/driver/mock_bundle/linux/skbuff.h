@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A packet in one piece: data + len <= end. */
+/*
+ * A packet in one piece: data + len <= end.  A burst has a payload of its own, and a head of
+ * its headers only.
+ */
 #ifndef MOCK_LINUX_SKBUFF_H
 #define MOCK_LINUX_SKBUFF_H
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/gfp.h>
 #include <linux/kernel.h>
 
 #include "asm/byteorder.h"
@@ -13,8 +17,11 @@
 #define __user
 
 struct sk_buff {
+	struct sk_buff *next;
 	unsigned char *head, *data, *end;
-	unsigned int len;
+	unsigned char *payload;
+	unsigned int len, room;		/* room: in the payload */
+	unsigned short gso_size, gso_segs;
 	char cb[48] __attribute__((aligned(8)));
 };
 
@@ -23,7 +30,12 @@ struct sk_buff_head {
 	struct sk_buff *last;
 };
 
+#define skb_shinfo(skb)	(skb)
+
 void mock_require(bool condition, const char *what);
+/* NULL now and then. */
+struct sk_buff *alloc_skb(unsigned int length, gfp_t gfp);
+void kfree_skb(struct sk_buff *skb);
 
 static inline struct sk_buff *skb_peek_tail(const struct sk_buff_head *list)
 {

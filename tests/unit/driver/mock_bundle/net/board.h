@@ -6,7 +6,7 @@
 
 struct omx_board {
 	struct {
-		u64 DROP_FRAGMENT;
+		u64 DROP_FRAGMENT, SEND_BUNDLED;
 	} counted;
 };
 

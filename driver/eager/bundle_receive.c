@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving bundles: their messages are delivered one by one, as far as there is room for them.
+ * bundle.c is the other side of it.
+ *
+ * The channel calls this for a packet, and eager_receive.c for several, mostly in softirq.
+ */
+#include <linux/align.h>
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+
+#include "channel/channel.h"
+#include "eager/bundle.h"
+#include "eager/eager_receive.h"
+#include "endpoint/endpoint.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "net/gso_skb.h"
+
+#define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
+
+/* The bytes of a bundle, behind a header of the same length in each of its frames. */
+struct bundle {
+	const struct sk_buff *frames;	/* linked by skb->next */
+	u32 header;
+	u32 length;			/* of all without the headers */
+};
+
+/* The frame that has byte *at of the bundle, which becomes an offset into the frame. */
+static const struct sk_buff *bundle_seek(const struct bundle *bundle, u32 *at)
+{
+	const struct sk_buff *frame = bundle->frames;
+
+	for (*at += bundle->header; *at >= frame->len; frame = frame->next)
+		*at -= frame->len - bundle->header;
+	return frame;
+}
+
+/* The bundle has so many bytes there. */
+static void bundle_copy(const struct bundle *bundle, u32 at, void *to, u32 length)
+{
+	const struct sk_buff *frame = bundle_seek(bundle, &at);
+
+	while (length) {
+		u32 n = min(length, frame->len - at);
+
+		skb_copy_bits(frame, at, to, n);
+		to += n;
+		length -= n;
+		at = bundle->header;
+		frame = frame->next;
+	}
+}
+
+/* The header of the message there.  False: its bytes are not all in the bundle. */
+static bool bundle_read(const struct bundle *bundle, u32 at, struct omx_wire_bundled *message)
+{
+	u32 left = bundle->length - at, length;
+
+	if (left < sizeof(*message))
+		return false;
+	bundle_copy(bundle, at, message, sizeof(*message));
+	length = be32_to_cpu(message->msg_length);
+	return length <= OMX_WIRE_BUNDLED_MAX && length <= left - sizeof(*message);
+}
+
+/* A message whose bytes are in several frames.  False: there is no room, or no memory. */
+static bool push_copy(struct omx_channel *ch, u64 match_info, const struct bundle *bundle, u32 at,
+		      u32 length)
+{
+	struct sk_buff *copy = alloc_skb(length, GFP_ATOMIC | __GFP_NOWARN);
+	bool pushed;
+
+	if (!copy)
+		return false;
+	bundle_copy(bundle, at, __skb_put(copy, length), length);
+	pushed = omx_eager_push(ch, match_info, copy, 0, length);
+	kfree_skb(copy);
+	return pushed;
+}
+
+static bool bundle_push(struct omx_channel *ch, u64 match_info, const struct bundle *bundle,
+			u32 at, u32 length)
+{
+	const struct sk_buff *frame;
+	u32 offset = at;
+
+	if (!length)	/* there may be no frame behind its header */
+		return omx_eager_push(ch, match_info, bundle->frames, 0, 0);
+	frame = bundle_seek(bundle, &offset);
+	if (offset + length > frame->len)
+		return push_copy(ch, match_info, bundle, at, length);
+	return omx_eager_push(ch, match_info, frame, offset, length);
+}
+
+static bool bundle_deliver(struct omx_channel *ch, const struct bundle *bundle, u32 *delivered)
+{
+	u32 at = *delivered;
+
+	lockdep_assert_held(&ch->lock);
+	while (at < bundle->length) {
+		struct omx_wire_bundled message;
+		u32 length;
+
+		if (!bundle_read(bundle, at, &message)) {
+			/* The peer violates the protocol: drop what follows. */
+			omx_count(ch->ep->board, DROP_FRAGMENT);
+			break;
+		}
+		length = be32_to_cpu(message.msg_length);
+		if (!bundle_push(ch, be64_to_cpu(message.match_info), bundle,
+				 at + sizeof(message), length)) {
+			*delivered = at;
+			return false;
+		}
+		at = ALIGN(at + sizeof(message) + length, OMX_WIRE_BUNDLE_ALIGN);
+	}
+	return true;
+}
+
+bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
+{
+	const struct bundle bundle = {
+		.frames = skb,
+		.header = BUNDLE_HEADER,
+		.length = skb->len - BUNDLE_HEADER,
+	};
+
+	if (!bundle_deliver(ch, &bundle, delivered))
+		return false;
+	omx_gro_free(skb);
+	return true;
+}
+
+bool omx_receive_long_bundle(struct omx_channel *ch, const struct sk_buff *frames, u32 length,
+			     u32 *delivered)
+{
+	const struct bundle bundle = {
+		.frames = frames,
+		.header = OMX_EAGER_HEADER,
+		.length = length,
+	};
+
+	return bundle_deliver(ch, &bundle, delivered);
+}
