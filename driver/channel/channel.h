@@ -47,6 +47,7 @@ struct omx_pending_cb {
 	u16 slots;			/* of a bundle: in the peer's ring */
 	u16 packets;			/* of a burst (eager/burst.h), else 1 */
 	u16 sent;			/* of these, those that have left */
+	bool is_burst;
 	u32 first;			/* number of the first one; valid if it has left */
 };
 

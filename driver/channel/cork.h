@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Corks: a short message waits for others to the same peer, so that they share a frame
+ * Corks: a short message waits for others to the same peer, so that they travel together
  * (eager/bundle.h), as with TCP's automatic corking and Nagle's algorithm.
  *
  * That happens only while a program sends one message after the other: earlier packets are

@@ -173,7 +173,7 @@ static void packets_send(struct omx_channel *ch, struct sk_buff *skb, u32 first,
 {
 	struct sk_buff *leaving;
 
-	if (likely(!skb_shinfo(skb)->gso_size))
+	if (likely(!omx_pending_cb(skb)->is_burst))
 		leaving = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	else
 		leaving = omx_burst_part(skb, first, packets);
@@ -421,7 +421,11 @@ static void channel_append(struct omx_channel *ch, struct sk_buff_head *packets)
 		u16 count = omx_burst_count(skb);
 
 		bytes += skb->truesize;
-		*omx_pending_cb(skb) = (struct omx_pending_cb){ .messages = 1, .packets = count };
+		*omx_pending_cb(skb) = (struct omx_pending_cb){
+			.messages = 1,
+			.packets = count,
+			.is_burst = skb_is_gso(skb),
+		};
 		ch->pending_packets += count;
 		if (likely(packet_is_own(skb))) {
 			WRITE_ONCE(ch->own_messages, ch->own_messages + 1);

@@ -44,7 +44,7 @@ static inline struct sk_buff *omx_channel_packet(struct omx_channel *ch,
  */
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
 /*
- * The same for all packets of a message, which is counted (ch->sent).  may_wait: it is one packet,
+ * The same for all packets of a message, which is counted (ch->sent).  may_wait: it is one skb,
  * to which others of its length may be added, and which may be corked for that.
  */
 int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length,

@@ -7,7 +7,6 @@
 #include <linux/err.h>
 #include <linux/if_ether.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
@@ -18,6 +17,7 @@
 #include "endpoint/user_buffer.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/tx_page_pool.h"
 
 #define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
 
@@ -91,28 +91,24 @@ static void long_set_used(struct sk_buff *bundle, u32 used)
 	omx_burst_set_length(bundle, used);
 }
 
-/*
- * The page pool has single pages, and four or eight in one piece.  All of it is charged to the
- * user, so little of it should be in vain.
- */
-static u32 long_size(u32 length)
+/* All of it is charged to the user, so little of it should be in vain. */
+static u32 long_size(u32 packet_payload, u32 length)
 {
-	u32 all = LONG_MESSAGES * bundle_with(0, length);
+	u32 wanted = max(LONG_MESSAGES * bundle_with(0, length), packet_payload);
 
-	if (all <= PAGE_SIZE)
-		return min_t(u32, PAGE_SIZE, LONG_BYTES);
-	return all <= 4 * PAGE_SIZE ? min_t(u32, 4 * PAGE_SIZE, LONG_BYTES) : LONG_BYTES;
+	return omx_page_pool_page_size(min_t(u32, wanted, LONG_BYTES));
 }
 
 static u32 long_room(const struct sk_buff *bundle)
 {
-	return min_t(u32, omx_burst_room(bundle), LONG_BYTES);
+	return min_t(u32, omx_burst_room(bundle), OMX_WIRE_EAGER_MAX);
 }
 
 struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload, u64 match_info,
 				     struct omx_buffer_iter *data, u32 length)
 {
-	struct sk_buff *bundle = omx_burst_make(ch, long_size(length), packet_payload);
+	const u32 size = long_size(packet_payload, length);
+	struct sk_buff *bundle = omx_burst_make(ch, size, packet_payload);
 	struct omx_wire_bundled *message = bundle ? omx_burst_bytes(bundle) : NULL;
 	struct omx_wire_eager *eager;
 
@@ -153,7 +149,18 @@ static void long_count_packets(struct omx_channel *ch, struct sk_buff *bundle)
 		ch->corked += more;
 }
 
-static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u64 match_info,
+/*
+ * In a crowd of senders the peer admits a few packets at a time, and the first message is not to
+ * wait for more than these.
+ */
+static bool long_may_grow(const struct omx_channel *ch, u32 packets)
+{
+	s32 window = ch->tx.limit - ch->tx.acked;
+
+	return window > 0 ? packets <= window : !ch->tx.waits;
+}
+
+static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u32 mtu, u64 match_info,
 		     struct omx_buffer_iter *data, u32 length)
 {
 	const struct omx_pending_cb *cb = omx_pending_cb(bundle);
@@ -161,6 +168,8 @@ static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u64 match_i
 	u32 packets = DIV_ROUND_UP(all, skb_shinfo(bundle)->gso_size);
 
 	if (cb->sent || all > long_room(bundle) ||
+	    OMX_EAGER_HEADER + skb_shinfo(bundle)->gso_size > mtu ||
+	    (packets > cb->packets && !long_may_grow(ch, packets)) ||
 	    cb->slots + omx_ring_slots(length) > packets * OMX_PACKET_SLOTS_MAX ||
 	    !message_add(omx_burst_bytes(bundle), used, match_info, data, length))
 		return false;
@@ -255,7 +264,7 @@ bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_
 	if (!packet)
 		return false;
 	if (packet_is_long(packet))
-		added = long_add(ch, packet, match_info, data, length);
+		added = long_add(ch, packet, mtu, match_info, data, length);
 	else
 		added = packet_add(packet, mtu, match_info, data, length);
 	if (!added)

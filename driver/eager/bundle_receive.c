@@ -21,23 +21,31 @@
 
 /* The bytes of a bundle, behind a header of the same length in each of its frames. */
 struct bundle {
-	const struct sk_buff *frames;	/* linked by skb->next */
+	const struct sk_buff *frame;	/* where it is being read; others follow by skb->next */
+	u32 before;			/* bytes in frames that have been read */
 	u32 header;
 	u32 length;			/* of all without the headers */
 };
 
-/* The frame that has byte *at of the bundle, which becomes an offset into the frame. */
-static const struct sk_buff *bundle_seek(const struct bundle *bundle, u32 *at)
+/*
+ * The frame that has byte *at of the bundle, which becomes an offset into the frame.  Goes on
+ * from where the bundle was read before, as a peer may send many messages in many frames.
+ */
+static const struct sk_buff *bundle_seek(struct bundle *bundle, u32 *at)
 {
-	const struct sk_buff *frame = bundle->frames;
+	u32 payload = bundle->frame->len - bundle->header;
 
-	for (*at += bundle->header; *at >= frame->len; frame = frame->next)
-		*at -= frame->len - bundle->header;
-	return frame;
+	while (*at - bundle->before >= payload) {
+		bundle->before += payload;
+		bundle->frame = bundle->frame->next;
+		payload = bundle->frame->len - bundle->header;
+	}
+	*at += bundle->header - bundle->before;
+	return bundle->frame;
 }
 
 /* The bundle has so many bytes there. */
-static void bundle_copy(const struct bundle *bundle, u32 at, void *to, u32 length)
+static void bundle_copy(struct bundle *bundle, u32 at, void *to, u32 length)
 {
 	const struct sk_buff *frame = bundle_seek(bundle, &at);
 
@@ -53,7 +61,7 @@ static void bundle_copy(const struct bundle *bundle, u32 at, void *to, u32 lengt
 }
 
 /* The header of the message there.  False: its bytes are not all in the bundle. */
-static bool bundle_read(const struct bundle *bundle, u32 at, struct omx_wire_bundled *message)
+static bool bundle_read(struct bundle *bundle, u32 at, struct omx_wire_bundled *message)
 {
 	u32 left = bundle->length - at, length;
 
@@ -65,7 +73,7 @@ static bool bundle_read(const struct bundle *bundle, u32 at, struct omx_wire_bun
 }
 
 /* A message whose bytes are in several frames.  False: there is no room, or no memory. */
-static bool push_copy(struct omx_channel *ch, u64 match_info, const struct bundle *bundle, u32 at,
+static bool push_copy(struct omx_channel *ch, u64 match_info, struct bundle *bundle, u32 at,
 		      u32 length)
 {
 	struct sk_buff *copy = alloc_skb(length, GFP_ATOMIC | __GFP_NOWARN);
@@ -79,21 +87,21 @@ static bool push_copy(struct omx_channel *ch, u64 match_info, const struct bundl
 	return pushed;
 }
 
-static bool bundle_push(struct omx_channel *ch, u64 match_info, const struct bundle *bundle,
-			u32 at, u32 length)
+static bool bundle_push(struct omx_channel *ch, u64 match_info, struct bundle *bundle, u32 at,
+			u32 length)
 {
 	const struct sk_buff *frame;
 	u32 offset = at;
 
 	if (!length)	/* there may be no frame behind its header */
-		return omx_eager_push(ch, match_info, bundle->frames, 0, 0);
+		return omx_eager_push(ch, match_info, bundle->frame, 0, 0);
 	frame = bundle_seek(bundle, &offset);
 	if (offset + length > frame->len)
 		return push_copy(ch, match_info, bundle, at, length);
 	return omx_eager_push(ch, match_info, frame, offset, length);
 }
 
-static bool bundle_deliver(struct omx_channel *ch, const struct bundle *bundle, u32 *delivered)
+static bool bundle_deliver(struct omx_channel *ch, struct bundle *bundle, u32 *delivered)
 {
 	u32 at = *delivered;
 
@@ -120,8 +128,8 @@ static bool bundle_deliver(struct omx_channel *ch, const struct bundle *bundle, 
 
 bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delivered)
 {
-	const struct bundle bundle = {
-		.frames = skb,
+	struct bundle bundle = {
+		.frame = skb,
 		.header = BUNDLE_HEADER,
 		.length = skb->len - BUNDLE_HEADER,
 	};
@@ -135,8 +143,8 @@ bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delive
 bool omx_receive_long_bundle(struct omx_channel *ch, const struct sk_buff *frames, u32 length,
 			     u32 *delivered)
 {
-	const struct bundle bundle = {
-		.frames = frames,
+	struct bundle bundle = {
+		.frame = frames,
 		.header = OMX_EAGER_HEADER,
 		.length = length,
 	};

@@ -302,15 +302,18 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
-	bool is_bundle = eager_is_bundle(eager);
 	u32 length = be32_to_cpu(eager->msg_length);
+	bool is_bundle = eager_is_bundle(eager);
+	bool is_whole = length == payload_of(skb) && !ch->partial.received;
 
 	lockdep_assert_held(&ch->lock);
-	if (!is_bundle && length == payload_of(skb) && length <= OMX_SMALL_MAX &&
-	    !ch->partial.received)
+	if (is_whole && !is_bundle && length <= OMX_SMALL_MAX)
 		return message_push_small(ch, skb);
-	/* A message that has begun is always completed: others may wait behind it. */
-	if (!ch->partial.received &&
+	/*
+	 * A message that has begun is always completed: others may wait behind it.  And what is
+	 * in a bundle does not stay.
+	 */
+	if (!ch->partial.received && !(is_whole && is_bundle) &&
 	    ((!is_bundle && atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX) ||
 	     !omx_endpoint_may_hold(ch->ep)))
 		return false;

@@ -28,6 +28,7 @@ struct message {
 	u32 frame_payload;
 	bool may_join;			/* it may travel together with others */
 	u32 room;			/* of a packet that it waits in for others, else 0 */
+	bool has_room;			/* in its packet, or burst, for another one */
 };
 
 static u32 message_mtu(const struct message *message)
@@ -123,6 +124,7 @@ static struct sk_buff *message_make_bundle(struct message *message)
 				      &message->data, message->length);
 	if (!bundle)
 		message->room = omx_bundle_room(message->length, message_mtu(message));
+	message->has_room = bundle || message->room;
 	return bundle;
 }
 
@@ -173,7 +175,7 @@ static int message_send(struct message *message)
 	error = message_make_packets(message, &packets);
 	if (!error)
 		return omx_channel_send_message(message->ch, &packets, message->length,
-						message->may_join);
+						message->has_room);
 	__skb_queue_purge(&packets);
 	return error;
 }
@@ -218,6 +220,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.frame_payload = frame_payload(message.ch);
 	message.may_join = !message.data.segment && message.length <= OMX_WIRE_BUNDLED_MAX;
 	message.room = 0;
+	message.has_room = false;
 	error = message_send(&message);
 	omx_buffer_end(&message.data);
 put_channel:

@@ -28,7 +28,10 @@
 /* Few are away for so many rounds only because so many frames are under way. */
 #define SKIPS_MAX		3
 
-/* Four pages for a jumbo frame, four or eight for several frames; of one page are pieces. */
+/*
+ * Four pages for a jumbo frame, up to eight for several frames or one longer than that.  Pieces
+ * are of single ones.
+ */
 static const unsigned int orders[POOL_SIZES] = { 0, 2, 3 };
 
 /*
@@ -187,6 +190,15 @@ struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp)
 	if (data && !skb)
 		skb_free_frag(data);
 	return skb;
+}
+
+unsigned int omx_page_pool_page_size(unsigned int length)
+{
+	unsigned int i = 0;
+
+	while (i < POOL_SIZES - 1 && length > PAGE_SIZE << orders[i])
+		i++;
+	return PAGE_SIZE << orders[i];
 }
 
 /* One that `length` bytes fill, or a single page: at most a page is in vain. */

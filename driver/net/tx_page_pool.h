@@ -14,6 +14,8 @@
  * does not wait for memory, even if gfp allows that.
  */
 struct sk_buff *omx_page_pool_skb(unsigned int size, gfp_t gfp);
+/* Of a page of the pool that has so many bytes, or else of the largest one. */
+unsigned int omx_page_pool_page_size(unsigned int length);
 /*
  * Adds pages for so many bytes, as fragments.  BH off, and gfp as above.  False: there is not
  * enough memory; what has been added goes with the skb.

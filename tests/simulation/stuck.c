@@ -112,12 +112,16 @@ static void network_narrows(struct sim_event *event)
 	sim.longest = ETH_HLEN + ETH_DATA_LEN;
 }
 
-/* First, what is longer is proved to pass. */
+/*
+ * First, what is longer is proved to pass.  The packets of a long bundle are all as long as that,
+ * and would not pass any more.
+ */
 void sim_stuck_narrow(void)
 {
 	u32 i;
 
 	sim.broadcasts = true;
+	sim.no_bursts = true;
 	stuck_program();
 	sim_run(sim_now + 6 * SIM_S, NULL);
 	healthy_streams();

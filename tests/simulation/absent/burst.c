@@ -12,13 +12,14 @@
 #include "net/frame.h"
 #include "net/gso_frames.h"
 #include "net/transmit.h"
+#include "net/tx_page_pool.h"
 
 #define FRAME_HEADER	(ETH_HLEN + OMX_EAGER_HEADER)
 
-/* Half of the channels have a device that takes several frames. */
+/* Half of the channels have a device that takes several frames, unless none has. */
 static bool is_possible(const struct omx_channel *ch)
 {
-	return ch->flow & 1;
+	return !sim.no_bursts && ch->flow & 1;
 }
 
 struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload)
@@ -44,6 +45,11 @@ void *omx_burst_bytes(const struct sk_buff *burst)
 u32 omx_burst_room(const struct sk_buff *burst)
 {
 	return burst->len - FRAME_HEADER + skb_tailroom(burst);
+}
+
+unsigned int omx_page_pool_page_size(unsigned int length)
+{
+	return length <= PAGE_SIZE ? PAGE_SIZE : length <= 4 * PAGE_SIZE ? 4 * PAGE_SIZE : 32768;
 }
 
 void omx_burst_set_length(struct sk_buff *burst, u32 length)

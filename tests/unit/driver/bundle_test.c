@@ -285,6 +285,11 @@ struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_pa
 	return burst;
 }
 
+unsigned int omx_page_pool_page_size(unsigned int length)
+{
+	return length <= 4096 ? 4096 : length <= 16384 ? 16384 : LONG_MOST;
+}
+
 void *omx_burst_bytes(const struct sk_buff *burst)
 {
 	return burst->payload;
@@ -374,6 +379,17 @@ static void be_short_of_room(void)
 	no_memory_percent = random_percent(50) ? 0 : 30;
 }
 
+/* A window, or none, of a peer that is full or has a crowd of senders. */
+static u32 any_window(void)
+{
+	u32 packets = random_percent(50) ? 64 : random_below(5);
+
+	channel.tx.acked = random_u64();
+	channel.tx.limit = channel.tx.acked + packets;
+	channel.tx.waits = !packets && random_percent(50);
+	return packets || channel.tx.waits ? packets : 64;
+}
+
 static void check_counts(struct sk_buff *skb, u32 payload, bool is_corked)
 {
 	const struct omx_pending_cb *cb = omx_pending_cb(skb);
@@ -401,19 +417,24 @@ static void long_ones(void **state)
 		u32 payload = (500 + random_below(8500)) & ~15u, shape = random_below(4);
 		u32 tries = random_below(2000), refused = 0, length;
 		bool is_corked = random_percent(50);
+		u32 window = any_window(), first;
 		struct sk_buff *skb = long_begin(payload, any_length(shape), is_corked);
 
 		if (!skb)
 			continue;
+		first = omx_burst_count(skb);
 		while (tries-- && refused < 20) {
 			bool absent = random_percent(5);
 
-			if (add(any_length(shape), 576, absent))
+			if (!random_below(10))	/* the path takes shorter packets only */
+				assert_false(add(0, EAGER_HEADER + payload - 1, absent));
+			if (add(any_length(shape), EAGER_HEADER + payload, absent))
 				assert_false(absent);
 			else
 				refused++;
 		}
 		check_counts(skb, payload, is_corked);
+		assert_true(omx_burst_count(skb) <= max(first, window));
 		length = skb->len - ETH_HLEN - EAGER_HEADER;
 		full += length > skb->room - 100;
 		omx_pending_cb(skb)->sent = 1;

@@ -14,6 +14,10 @@ struct omx_channel {
 	struct sk_buff_head pending;
 	u32 pending_packets, own_messages;
 	u16 corked;
+	struct {
+		u32 limit, acked;
+		bool waits;
+	} tx;
 };
 
 struct omx_pending_cb {
