@@ -120,10 +120,9 @@ static void queue_look_later(struct omx_small_queue *queue, long charged)
 		queue_look_soon(queue);
 }
 
-/* At least look_at is charged. */
-static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
+/* At least look_at is charged before this frame. */
+static struct sock *queue_measure(struct omx_small_queue *queue, long charged)
 {
-	long charged = omx_queue_charged(queue);
 	struct sock *sk = omx_queue_sk(queue);
 
 	if (test_bit(OMX_QUEUE_PROBING, &queue->flags))
@@ -131,7 +130,18 @@ static noinline struct sock *queue_charge_much(struct omx_small_queue *queue)
 	else if (!test_and_set_bit_lock(OMX_QUEUE_PROBING, &queue->flags))
 		sk = probe_begin(queue, charged);
 	queue_look_later(queue, charged);
-	if (charged >= omx_queue_limit(queue) && !READ_ONCE(queue->is_full)) {
+	return sk;
+}
+
+/* At least look_at is charged with a frame of this size, which alone may exceed the limit. */
+static noinline struct sock *queue_charge_much(struct omx_small_queue *queue, u32 size)
+{
+	long charged = omx_queue_charged(queue);
+	struct sock *sk = omx_queue_sk(queue);
+
+	if (charged >= READ_ONCE(queue->look_at))
+		sk = queue_measure(queue, charged);
+	if (charged + size >= omx_queue_limit(queue) && !READ_ONCE(queue->is_full)) {
 		spin_lock(&queue->lock);
 		WRITE_ONCE(queue->is_full, true);
 		spin_unlock(&queue->lock);
@@ -143,8 +153,8 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
 	struct sock *sk = omx_queue_sk(queue);
 
-	if (unlikely(omx_queue_charged(queue) >= READ_ONCE(queue->look_at)))
-		sk = queue_charge_much(queue);
+	if (unlikely(omx_queue_charged(queue) + skb->truesize >= READ_ONCE(queue->look_at)))
+		sk = queue_charge_much(queue, skb->truesize);
 	/* As skb_set_owner_w() does it, which would look whether it has one already. */
 	skb->sk = sk;
 	skb->destructor = sock_wfree;
