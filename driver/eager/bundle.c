@@ -91,12 +91,32 @@ static void long_set_used(struct sk_buff *bundle, u32 used)
 	omx_burst_set_length(bundle, used);
 }
 
-/* All of it is charged to the user, so little of it should be in vain. */
-static u32 long_size(u32 packet_payload, u32 length)
+/*
+ * How many packets a long bundle may have.  In a crowd of senders the peer admits a few at a
+ * time, and the first message is not to wait for more than these.
+ */
+static u32 long_packets(const struct omx_channel *ch)
+{
+	s32 window = ch->tx.limit - ch->tx.acked;
+
+	if (window > 0)
+		return window;
+	return ch->tx.waits ? 1 : OMX_WINDOW;
+}
+
+/*
+ * The memory of one that begins with a message of this length; 0: it would have no room for a
+ * second one.  All of it is charged to the user, so little of it should be in vain.
+ */
+static u32 long_size(const struct omx_channel *ch, u32 packet_payload, u32 length)
 {
 	u32 wanted = max(LONG_MESSAGES * bundle_with(0, length), packet_payload);
+	/* A hint, without the lock. */
+	u32 most = min_t(u32, LONG_BYTES, data_race(long_packets(ch)) * packet_payload);
 
-	return omx_page_pool_page_size(min_t(u32, wanted, LONG_BYTES));
+	if (most < bundle_with(bundle_with(0, length), length))
+		return 0;
+	return omx_page_pool_page_size(min(wanted, most));
 }
 
 static u32 long_room(const struct sk_buff *bundle)
@@ -107,8 +127,8 @@ static u32 long_room(const struct sk_buff *bundle)
 struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload, u64 match_info,
 				     struct omx_buffer_iter *data, u32 length)
 {
-	const u32 size = long_size(packet_payload, length);
-	struct sk_buff *bundle = omx_burst_make(ch, size, packet_payload);
+	const u32 size = long_size(ch, packet_payload, length);
+	struct sk_buff *bundle = size ? omx_burst_make(ch, size, packet_payload) : NULL;
 	struct omx_wire_bundled *message = bundle ? omx_burst_bytes(bundle) : NULL;
 	struct omx_wire_eager *eager;
 
@@ -149,17 +169,6 @@ static void long_count_packets(struct omx_channel *ch, struct sk_buff *bundle)
 		ch->corked += more;
 }
 
-/*
- * In a crowd of senders the peer admits a few packets at a time, and the first message is not to
- * wait for more than these.
- */
-static bool long_may_grow(const struct omx_channel *ch, u32 packets)
-{
-	s32 window = ch->tx.limit - ch->tx.acked;
-
-	return window > 0 ? packets <= window : !ch->tx.waits;
-}
-
 static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u32 mtu, u64 match_info,
 		     struct omx_buffer_iter *data, u32 length)
 {
@@ -169,7 +178,7 @@ static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u32 mtu, u6
 
 	if (cb->sent || all > long_room(bundle) ||
 	    OMX_EAGER_HEADER + skb_shinfo(bundle)->gso_size > mtu ||
-	    (packets > cb->packets && !long_may_grow(ch, packets)) ||
+	    (packets > cb->packets && packets > long_packets(ch)) ||
 	    cb->slots + omx_ring_slots(length) > packets * OMX_PACKET_SLOTS_MAX ||
 	    !message_add(omx_burst_bytes(bundle), used, match_info, data, length))
 		return false;

@@ -8,6 +8,9 @@
 
 #include "endpoint/endpoint.h"
 
+#define OMX_WINDOW	64
+#define data_race(x)	(x)
+
 struct omx_channel {
 	spinlock_t lock;
 	struct omx_endpoint *ep;
