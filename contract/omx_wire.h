@@ -401,6 +401,8 @@ static_assert(sizeof(struct omx_wire_pull_response) == 16);
 
 #define OMX_EAGER_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_eager))
+#define OMX_BUNDLE_HEADER \
+	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
 #define OMX_PULL_RESPONSE_HEADER \
 	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_pull_response))
 static_assert(sizeof(struct omx_wire_nack) == 8);

@@ -19,8 +19,6 @@
 #include "net/frame.h"
 #include "net/tx_page_pool.h"
 
-#define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
-
 /* A long bundle has room for so many messages like its first one, or for so many bytes. */
 #define LONG_MESSAGES	16
 #define LONG_BYTES	32768
@@ -31,7 +29,7 @@ static_assert(sizeof(struct omx_wire_eager) - offsetof(struct omx_wire_eager, ma
 static_assert(offsetof(struct omx_wire_eager, msg_length) -
 	      offsetof(struct omx_wire_eager, match_info) ==
 	      offsetof(struct omx_wire_bundled, msg_length));
-static_assert(BUNDLE_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
+static_assert(OMX_BUNDLE_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 static_assert(OMX_EAGER_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 /* The longest ones are not alone. */
 static_assert(2 * (1 + OMX_WIRE_BUNDLED_MAX / OMX_SLOT_SIZE) <= OMX_PACKET_SLOTS_MAX);
@@ -106,15 +104,16 @@ static u32 long_packets(const struct omx_channel *ch)
 
 /*
  * The memory of one that begins with a message of this length; 0: it would have no room for a
- * second one.  All of it is charged to the user, so little of it should be in vain.
+ * second one, or a packet has enough, which takes fewer instructions for each message.  All of
+ * it is charged to the user, so little of it should be in vain.
  */
 static u32 long_size(const struct omx_channel *ch, u32 packet_payload, u32 length)
 {
-	u32 wanted = max(LONG_MESSAGES * bundle_with(0, length), packet_payload);
+	u32 wanted = LONG_MESSAGES * bundle_with(0, length);
 	/* A hint, without the lock. */
 	u32 most = min_t(u32, LONG_BYTES, data_race(long_packets(ch)) * packet_payload);
 
-	if (most < bundle_with(bundle_with(0, length), length))
+	if (wanted <= packet_payload || most < bundle_with(bundle_with(0, length), length))
 		return 0;
 	return omx_page_pool_page_size(min(wanted, most));
 }
@@ -194,9 +193,9 @@ u32 omx_bundle_room(u32 length, u32 mtu)
 	u32 message = bundle_align(sizeof(struct omx_wire_bundled) + length);
 	u32 most;
 
-	if (BUNDLE_HEADER + 2 * message > mtu)
+	if (OMX_BUNDLE_HEADER + 2 * message > mtu)
 		return 0;
-	most = BUNDLE_HEADER + OMX_PACKET_SLOTS_MAX / omx_ring_slots(length) * message;
+	most = OMX_BUNDLE_HEADER + OMX_PACKET_SLOTS_MAX / omx_ring_slots(length) * message;
 	return min(most, mtu) - OMX_EAGER_HEADER;
 }
 

@@ -17,8 +17,6 @@
 #include "net/frame.h"
 #include "net/gso_skb.h"
 
-#define BUNDLE_HEADER	(sizeof(struct omx_wire_head) + sizeof(struct omx_wire_bundle))
-
 /* The bytes of a bundle, behind a header of the same length in each of its frames. */
 struct bundle {
 	const struct sk_buff *frame;	/* where it is being read; others follow by skb->next */
@@ -130,8 +128,8 @@ bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delive
 {
 	struct bundle bundle = {
 		.frame = skb,
-		.header = BUNDLE_HEADER,
-		.length = skb->len - BUNDLE_HEADER,
+		.header = OMX_BUNDLE_HEADER,
+		.length = skb->len - OMX_BUNDLE_HEADER,
 	};
 
 	if (!bundle_deliver(ch, &bundle, delivered))

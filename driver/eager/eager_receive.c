@@ -299,25 +299,29 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	return false;
 }
 
+/* What is in a bundle does not stay, once this is complete. */
+static bool eager_may_begin(const struct omx_channel *ch, const struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+
+	if (!eager_is_bundle(eager))
+		return atomic_read(&ch->ep->unfetched) < 2 * OMX_UNFETCHED_MAX &&
+		       omx_endpoint_may_hold(ch->ep);
+	return be32_to_cpu(eager->msg_length) == payload_of(skb) || omx_endpoint_may_hold(ch->ep);
+}
+
 bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
 	u32 length = be32_to_cpu(eager->msg_length);
-	bool is_bundle = eager_is_bundle(eager);
-	bool is_whole = length == payload_of(skb) && !ch->partial.received;
 
 	lockdep_assert_held(&ch->lock);
-	if (is_whole && !is_bundle && length <= OMX_SMALL_MAX)
+	/* A message that has begun is always completed: others may wait behind it. */
+	if (ch->partial.received)
+		return partial_add(ch, skb);
+	if (length == payload_of(skb) && length <= OMX_SMALL_MAX && !eager_is_bundle(eager))
 		return message_push_small(ch, skb);
-	/*
-	 * A message that has begun is always completed: others may wait behind it.  And what is
-	 * in a bundle does not stay.
-	 */
-	if (!ch->partial.received && !(is_whole && is_bundle) &&
-	    ((!is_bundle && atomic_read(&ch->ep->unfetched) >= 2 * OMX_UNFETCHED_MAX) ||
-	     !omx_endpoint_may_hold(ch->ep)))
-		return false;
-	return partial_add(ch, skb);
+	return eager_may_begin(ch, skb) && partial_add(ch, skb);
 }
 
 /* ---- fetching ---- */

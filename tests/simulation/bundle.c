@@ -52,7 +52,7 @@ void sim_check_bundle(const struct sk_buff *skb)
 {
 	const u8 *data = skb_mac_header(skb) + ETH_HLEN;
 	const struct omx_wire_head *head = (const void *)data;
-	u32 at = sizeof(*head) + sizeof(struct omx_wire_bundle), end, slots = 0, messages = 0;
+	u32 at = OMX_BUNDLE_HEADER, end, slots = 0, messages = 0;
 
 	if (head->type != OMX_WIRE_BUNDLE)
 		return;
