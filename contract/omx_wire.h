@@ -63,6 +63,12 @@ struct omx_wire_udp {
 #define OMX_UDP_PORT_DEFAULT	8687
 
 /*
+ * A TCP packet may have our Ethertype.  Where a frame has its version, it has this: the version
+ * of IP, and the length of its header.
+ */
+#define OMX_WIRE_TSO_FIRST	0x45
+
+/*
  * What is left of head and body in the header of a TCP packet: an option, which a NIC copies
  * into each segment that it makes.  Behind it are a struct omx_wire_tso_eager, or the body as
  * it is.
@@ -92,11 +98,11 @@ struct omx_wire_tso_eager {
 
 /*
  * The window of a packet: how many segments it becomes, and how many bytes of payload each of
- * them but the last one has, a multiple of 8.
+ * them but the last one has, a multiple of 16.
  */
-#define OMX_WIRE_TSO_WINDOW(segments, payload)	((segments) << 10 | (payload) >> 3)
+#define OMX_WIRE_TSO_WINDOW(segments, payload)	((segments) << 10 | (payload) >> 4)
 #define OMX_WIRE_TSO_SEGMENTS(window)	((window) >> 10)
-#define OMX_WIRE_TSO_PAYLOAD(window)	(((window) & 0x3ff) << 3)
+#define OMX_WIRE_TSO_PAYLOAD(window)	(((window) & 0x3ff) << 4)
 #define OMX_WIRE_TSO_SEGMENTS_MAX	63
 
 #define OMX_WIRE_TSO_KIND	253	/* of an experiment, see RFC 4727 and RFC 6994 */
@@ -130,6 +136,7 @@ struct omx_wire_hello {
  */
 #define OMX_HELLO_PROBE		0x02
 #define OMX_HELLO_TSO		0x04	/* I make and receive TCP segments */
+#define OMX_HELLO_TSO_OWN	0x08	/* the same, rather with our Ethertype than that of IPv4 */
 
 struct omx_wire_connect {
 	__be32	key;

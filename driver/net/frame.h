@@ -20,9 +20,9 @@ struct omx_board;
  */
 struct omx_frame_cb {
 	struct omx_address source;	/* if it came by UDP */
-	bool by_group;			/* the same: it was sent to a group */
-	bool by_tso;			/* as a TCP segment */
-	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 4];
+	__be16 tso;			/* Ethertype of the TCP segment that it came in, or 0 */
+	bool by_group;			/* it came by UDP, and was sent to a group */
+	u8 others[sizeof_field(struct sk_buff, cb) - sizeof(struct omx_address) - 5];
 	bool by_udp;
 	bool marked;			/* by a congested router (ECN, RFC 3168) */
 };

@@ -3,7 +3,7 @@
  * GRO: consecutive frames of a pull, and consecutive packets of an eager message, that a
  * device receives in one NAPI poll become one skb, so that they are validated, looked up,
  * locked and copied once.  Pairs with gso.c, whose fields a merged skb has, so that it may
- * be forwarded as well.
+ * be forwarded as well.  TCP segments with our Ethertype are merged by gro_segments.c.
  *
  * The network stack calls omx_gro_receive() and omx_gro_complete() in softirq, for frames
  * of our Ethertype on any interface, whether it is a board or not.
@@ -111,6 +111,8 @@ static bool eager_stays_alone(const struct sk_buff *skb, const struct eager_head
  */
 static bool gro_is_same_flow(const void *held, const struct gro_header *header)
 {
+	if (omx_gro_is_segment(held))
+		return header->is_eager && omx_gro_is_of_channel(held, header->start);
 	return gro_is_same_peer(held, header->start) &&
 	       (header->is_eager || gro_is_same_pull(held, header->start));
 }
@@ -155,7 +157,8 @@ static bool gro_continues(const struct sk_buff *held, unsigned int offset,
 	unsigned int held_length = held->len - offset - header->length;
 	const void *first = held->data + offset;
 
-	if (length > skb_shinfo(held)->gso_size || header->length + held_length + length > U16_MAX)
+	if (omx_gro_is_segment(first) || length > skb_shinfo(held)->gso_size ||
+	    header->length + held_length + length > U16_MAX)
 		return false;
 	if (header->is_eager)
 		return eager_follows(first, header->start, NAPI_GRO_CB(held)->count, held_length);
@@ -191,6 +194,15 @@ static bool gro_is_complete(const struct sk_buff *held, unsigned int offset,
 					       held->len - offset - header->length));
 }
 
+static bool gro_next_is_segment(struct sk_buff *skb)
+{
+	const unsigned int offset = skb_gro_offset(skb);
+	const void *start;
+
+	start = skb_gro_header(skb, offset + sizeof(struct omx_wire_head), offset);
+	return start && omx_gro_is_segment(start);
+}
+
 struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb)
 {
 	const unsigned int offset = skb_gro_offset(skb);
@@ -198,6 +210,8 @@ struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb
 	struct sk_buff *held;
 	unsigned int length;
 
+	if (gro_next_is_segment(skb))
+		return omx_gro_receive_segment(held_list, skb);
 	if (!gro_get_header(skb, &header)) {
 		NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
@@ -222,6 +236,10 @@ int omx_gro_complete(struct sk_buff *skb, int offset)
 {
 	struct omx_wire_head *head = (void *)(skb->data + offset);
 
+	if (omx_gro_is_segment(head)) {
+		omx_gro_complete_segment(skb, offset);
+		return 0;
+	}
 	head->length = cpu_to_be16(skb->len - offset);
 	skb_set_network_header(skb, offset);
 	omx_gso_mark(skb, omx_gso_header_length(head->type), skb_shinfo(skb)->gso_size,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What gso.c, which registers with the network stack, gro.c and gro_append.c share. */
+/*
+ * What gso.c, which registers with the network stack, gro.c, gro_segments.c and gro_append.c
+ * share.
+ */
 #ifndef OMX_GSO_PRIVATE_H
 #define OMX_GSO_PRIVATE_H
 
@@ -31,5 +34,18 @@ int omx_gro_complete(struct sk_buff *skb, int offset);
  * headers may move.  False: there is no memory, and nothing has changed.
  */
 bool omx_gro_append(struct sk_buff *held, struct sk_buff *skb);
+
+/* ---- TCP segments with our Ethertype ---- */
+/* Is this one, and no frame?  The first byte is there. */
+static inline bool omx_gro_is_segment(const void *start)
+{
+	return *(const u8 *)start == OMX_WIRE_TSO_FIRST;
+}
+
+/* Are they of one channel? */
+bool omx_gro_is_of_channel(const void *segment, const struct omx_wire_head *frame);
+/* The same as for frames. */
+struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_buff *skb);
+void omx_gro_complete_segment(struct sk_buff *skb, unsigned int offset);
 
 #endif

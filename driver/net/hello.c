@@ -38,6 +38,7 @@
 #define HELLO_JITTER		(HZ / 4)	/* boards that start together drift apart */
 #define SOON			(HZ / 50)	/* after a frame that calls for a hello or probe */
 #define TSO_PROBE_PAYLOAD	512		/* of each of its segments */
+#define TSO_FLAGS		(OMX_HELLO_TSO | OMX_HELLO_TSO_OWN)
 #define RESPONSE_BURST		256		/* to all peers in OMX_RESPONSE_INTERVAL */
 
 struct hello {
@@ -46,7 +47,7 @@ struct hello {
 	u32 boot;
 	u32 mtu;
 	bool by_group;
-	bool by_tso;			/* as a TCP segment */
+	__be16 tso;			/* Ethertype of the TCP segment that it came in, or 0 */
 	u32 frame;			/* its own length */
 	u32 nonce;			/* of a probe */
 	u8 flags;
@@ -68,14 +69,15 @@ static bool board_can_talk(const struct omx_board *board)
 	return up;
 }
 
-static bool board_has_tso(const struct omx_board *board)
+static u8 board_tso_flags(const struct omx_board *board)
 {
-	bool has;
+	u8 flags = 0;
 
 	rcu_read_lock();
-	has = omx_tso_is_possible(board);
+	if (omx_tso_is_possible(board))
+		flags = OMX_HELLO_TSO | (omx_tso_prefers_own(board) ? OMX_HELLO_TSO_OWN : 0);
 	rcu_read_unlock();
-	return has;
+	return flags;
 }
 
 /* A frame of `frame` bytes, if that is more than it takes, filled up with zeros. */
@@ -102,7 +104,7 @@ static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type ty
 	hello = omx_packet_body(skb);
 	hello->boot = cpu_to_be32(board->boot);
 	hello->mtu = cpu_to_be16(omx_board_mtu(board));
-	hello->flags = flags | (board_has_tso(board) ? OMX_HELLO_TSO : 0);
+	hello->flags = flags | board_tso_flags(board);
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
 	memset((char *)(hello + 1) + length, 0, payload - length);
@@ -153,8 +155,9 @@ static void hello_send_probe(struct omx_board *board, u64 to, u8 flags, u32 fram
 		omx_packet_xmit(board, skb);
 }
 
-/* Two segments, of which the first one has name and nonce. */
-static void hello_send_tso_probe(struct omx_board *board, u64 to, u8 flags, u32 nonce)
+/* Two segments of this Ethertype, of which the first one has name and nonce. */
+static void hello_send_tso_probe(struct omx_board *board, u64 to, u8 flags, u32 nonce,
+				 __be16 ethertype)
 {
 	const u32 header = omx_wire_header_length(OMX_WIRE_HELLO);
 	struct sk_buff *skb = hello_make_probe(board, to, flags, header + 2 * TSO_PROBE_PAYLOAD,
@@ -163,6 +166,7 @@ static void hello_send_tso_probe(struct omx_board *board, u64 to, u8 flags, u32 
 	if (!skb)
 		return;
 	omx_gso_mark(skb, header, TSO_PROBE_PAYLOAD, 2);
+	omx_frame_cb(skb)->tso = ethertype;
 	omx_packet_xmit(board, skb);
 }
 
@@ -177,7 +181,8 @@ void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 f
 void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer)
 {
 	hello_send(board, OMX_WIRE_HELLO, peer->mac, OMX_HELLO_WANT_RESPONSE);
-	hello_send_tso_probe(board, peer->mac, OMX_HELLO_WANT_RESPONSE, peer->probe_nonce);
+	hello_send_tso_probe(board, peer->mac, OMX_HELLO_WANT_RESPONSE, peer->probe_nonce,
+			     peer->tso_asked);
 }
 
 static void hello_start_udp(struct omx_peer *peer)
@@ -432,7 +437,7 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 	hello->mac = omx_mac_read(eth_hdr(skb)->h_source);
 	hello->source = omx_frame_cb(skb)->by_udp ? &omx_frame_cb(skb)->source : NULL;
 	hello->by_group = hello->source && omx_frame_cb(skb)->by_group;
-	hello->by_tso = omx_frame_cb(skb)->by_tso;
+	hello->tso = omx_frame_cb(skb)->tso;
 	hello->boot = be32_to_cpu(body->boot);
 	hello->mtu = be16_to_cpu(body->mtu);
 	hello->frame = be16_to_cpu(omx_packet_head(skb)->length);
@@ -459,8 +464,8 @@ static bool hello_parse(struct omx_board *board, struct sk_buff *skb, struct hel
 static void peer_answered_probe(struct omx_board *board, struct omx_peer *peer,
 				const struct hello *hello)
 {
-	if (hello->by_tso)
-		omx_tso_probe_answered(board, peer);
+	if (hello->tso)
+		omx_tso_probe_answered(board, peer, hello->tso);
 	else
 		omx_mtu_probe_answered(board, peer, hello->frame);
 }
@@ -477,8 +482,8 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 		omx_peers_count_mtu_change(&board->peers);
 		omx_mtu_probe_soon(board, peer);
 	}
-	if (peer->takes_tso != !!(hello->flags & OMX_HELLO_TSO)) {
-		peer->takes_tso = hello->flags & OMX_HELLO_TSO;
+	if (peer->takes_tso != (hello->flags & TSO_FLAGS)) {
+		peer->takes_tso = hello->flags & TSO_FLAGS;
 		omx_tso_probe_soon(board, peer);
 	}
 	if (found)
@@ -590,8 +595,8 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 /* The response to a probe is as long as the probe, travels as it did, and has its nonce. */
 static void hello_respond(struct omx_board *board, const struct hello *hello, bool probe)
 {
-	if (probe && hello->by_tso)
-		hello_send_tso_probe(board, hello->mac, 0, hello->nonce);
+	if (probe && hello->tso)
+		hello_send_tso_probe(board, hello->mac, 0, hello->nonce, hello->tso);
 	else if (probe)
 		hello_send_probe(board, hello->mac, 0, hello->frame, hello->nonce);
 	else

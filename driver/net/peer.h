@@ -48,8 +48,9 @@ struct omx_peer {
 	u32 probe_nonce;		/* of probes to it; 0: none was sent; table->lock held */
 	unsigned long probe_answered;	/* jiffies: its last one, by us; table->lock held */
 	bool probe_ended;		/* the search has found the path MTU; table->lock held */
-	bool takes_tso;			/* it says so; table->lock held */
-	bool tso;			/* and it is proved, see tso_probe.c */
+	u8 takes_tso;			/* OMX_HELLO_TSO... of its hello; table->lock held */
+	__be16 tso;			/* Ethertype of segments that reach it, or 0: tso_probe.c */
+	__be16 tso_asked;		/* that of probes, or 0: no search; table->lock held */
 	bool tso_waits;			/* for the answer to a probe; table->lock held */
 	u8 tso_failed;			/* probes without an answer; table->lock held */
 	unsigned long tso_probed;	/* jiffies: the last one; table->lock held */

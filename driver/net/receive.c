@@ -15,6 +15,7 @@
 #include "net/gso_skb.h"
 #include "net/hello.h"
 #include "net/receive.h"
+#include "net/tcp_segments.h"
 #include "net/transmit.h"
 #include "omx_wire.h"
 #include "pull/pull.h"
@@ -217,7 +218,7 @@ static noinline struct sk_buff *frame_filter(struct omx_board *board, struct sk_
 	return skb;
 }
 
-static int receive_ethernet(struct omx_board *board, struct sk_buff *skb, bool by_tso)
+static int receive_ethernet(struct omx_board *board, struct sk_buff *skb, __be16 tso)
 {
 	if (unlikely(frame_is_odd(board, skb))) {
 		skb = frame_filter(board, skb);
@@ -225,18 +226,32 @@ static int receive_ethernet(struct omx_board *board, struct sk_buff *skb, bool b
 			return NET_RX_DROP;
 	}
 	omx_frame_cb(skb)->by_udp = false;
-	omx_frame_cb(skb)->by_tso = by_tso;
+	omx_frame_cb(skb)->tso = tso;
 	omx_frame_cb(skb)->marked = false;
 	return omx_receive_frame(board, skb);
+}
+
+void omx_receive_segment(struct omx_board *board, struct sk_buff *skb, __be16 ethertype)
+{
+	receive_ethernet(board, skb, ethertype);
+}
+
+/* A TCP segment of our Ethertype. */
+static noinline int receive_own_segment(struct omx_board *board, struct sk_buff *skb)
+{
+	if (unlikely(frame_is_odd(board, skb)))
+		skb = frame_filter(board, skb);
+	if (skb)
+		skb = omx_tso_unwrap(board, skb);
+	if (!skb)
+		return NET_RX_DROP;
+	return receive_ethernet(board, skb, cpu_to_be16(omx_ethertype));
 }
 
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev)
 {
-	return receive_ethernet(packet_type->af_packet_priv, skb, false);
-}
-
-void omx_receive_segment(struct omx_board *board, struct sk_buff *skb)
-{
-	receive_ethernet(board, skb, true);
+	if (omx_tso_is_own(skb))
+		return receive_own_segment(packet_type->af_packet_priv, skb);
+	return receive_ethernet(packet_type->af_packet_priv, skb, 0);
 }

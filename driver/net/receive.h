@@ -15,8 +15,11 @@ struct packet_type;
 int omx_receive(struct sk_buff *skb, struct net_device *dev,
 		struct packet_type *packet_type, struct net_device *orig_dev);
 
-/* The same for one that came as a TCP segment, and consists of a frame now (tso_receive.c). */
-void omx_receive_segment(struct omx_board *board, struct sk_buff *skb);
+/*
+ * The same for one that came as a TCP segment with this Ethertype, and consists of a frame now
+ * (tso_receive.c).
+ */
+void omx_receive_segment(struct omx_board *board, struct sk_buff *skb, __be16 ethertype);
 
 /*
  * The same for a frame whose carrier is content with it: skb->data is at our header, the

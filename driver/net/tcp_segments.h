@@ -4,6 +4,8 @@
  * Frames that would leave in one skb (net/gso_skb.h) travel as one such packet to peers of which
  * it is known (tso_probe.c) that they receive its segments, whose network stack merges them as
  * it does with TCP.  There is no connection behind them: docs/PROTOCOL.md, "TCP segments".
+ * Their Ethertype is that of IPv4, or ours if both boards prefer that and the path is found to
+ * pass them on.
  *
  * Receiving needs the hook for packets of one device (CONFIG_NETFILTER_INGRESS).
  */
@@ -11,21 +13,23 @@
 #define OMX_TCP_SEGMENTS_H
 
 #include <linux/netfilter.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
+
+#include "omx_wire.h"
 
 struct omx_board;
 struct omx_peer;
-struct sk_buff;
 
 /* How much longer the headers of a segment are than those of a frame, at most. */
 #define OMX_TSO_OVERHEAD	36
 /* A probe fits, and so do all headers. */
 #define OMX_TSO_MTU_MIN		1280
 /*
- * Longer frames are few, and gain less than the checksum costs where the NIC leaves that to
- * the processor.
+ * With the Ethertype of IPv4: longer frames are few, and gain less than the checksum costs where
+ * the NIC leaves that to the processor.
  */
-#define OMX_TSO_MTU_MAX		4096
+#define OMX_TSO_IP_MTU_MAX	4096
 
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 
@@ -51,19 +55,41 @@ bool omx_tso_arrives(void);
 bool omx_tso_is_offered(const struct omx_board *board);
 /* Can the board send and receive them?  RCU read lock held. */
 bool omx_tso_is_possible(const struct omx_board *board);
+/*
+ * Does it rather have them with our Ethertype?  GRO need not verify a checksum then, and no
+ * filter for TCP sees them.  But a NIC with several receive queues spreads packets by their IP
+ * addresses, verifies what is IP, and may look for it in what it segments; and interfaces on top
+ * of others leave GRO to those.
+ */
+bool omx_tso_prefers_own(const struct omx_board *board);
 /* Does this peer receive them?  The same condition. */
 bool omx_tso_reaches(struct omx_board *board, u64 mac);
 /*
  * Gives an skb of omx_gso_mark() the headers of a TCP packet if its peer receives segments, or
- * if it is a hello, which asks whether it does.  Otherwise, or without memory, nothing changes.
+ * if it is a hello, which asks whether it does, and has the Ethertype in omx_frame_cb().
+ * Otherwise, or without memory, nothing changes.
  * False: a hello did not become a packet, and must not leave.  RCU read lock held.
  */
 bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u64 mac);
 
+/* ---- softirq ---- */
+/* Is this packet with our Ethertype, whose skb->data is behind that, a TCP segment? */
+static inline bool omx_tso_is_own(const struct sk_buff *skb)
+{
+	const u8 *byte;
+	u8 copy;
+
+	byte = skb_header_pointer(skb, 0, sizeof(copy), &copy);
+	return byte && *byte == OMX_WIRE_TSO_FIRST;
+}
+
+/* Such a segment, which nobody else has, becomes a frame.  NULL: it is dropped, and counted. */
+struct sk_buff *omx_tso_unwrap(struct omx_board *board, struct sk_buff *skb);
+
 /* ---- tso_probe.c; any context, table->lock held ---- */
 /* Is a probe to be sent now?  Lowers *next to when one will be.  RCU read lock held. */
 bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
-void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer);
+void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be16 ethertype);
 /* Whether it receives them has changed. */
 void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer);
 
@@ -94,6 +120,21 @@ static inline bool omx_tso_is_possible(const struct omx_board *board)
 	return false;
 }
 
+static inline bool omx_tso_prefers_own(const struct omx_board *board)
+{
+	return false;
+}
+
+static inline bool omx_tso_is_own(const struct sk_buff *skb)
+{
+	return false;
+}
+
+static inline struct sk_buff *omx_tso_unwrap(struct omx_board *board, struct sk_buff *skb)
+{
+	return skb;
+}
+
 static inline bool omx_tso_reaches(struct omx_board *board, u64 mac)
 {
 	return false;
@@ -110,7 +151,8 @@ static inline bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer
 	return false;
 }
 
-static inline void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer)
+static inline void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer,
+					  __be16 ethertype)
 {
 }
 

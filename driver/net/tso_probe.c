@@ -6,8 +6,12 @@
  * A probe is a hello of two segments, and only who has received the first of them can answer
  * it, in the same way.  The work of hello.c sends probes, its handler of hellos, in softirq,
  * reports the answers.  Peers that say so in their hellos are asked when they are met, from
- * time to time, and when packets to them are lost.
+ * time to time, and when packets to them are lost: first with our Ethertype, if both sides prefer
+ * that (a NIC, or the host of a virtual machine, may want to see IPv4), and then with that of
+ * IPv4.
  */
+#include <asm/byteorder.h>
+#include <linux/if_ether.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 
@@ -21,40 +25,71 @@
 #define REPEAT_INTERVAL	(60 * HZ)
 #define DOUBT_INTERVAL	HZ		/* packets may be lost all the time */
 
-static void tso_set(struct omx_board *board, struct omx_peer *peer, bool tso)
+static void tso_set(struct omx_board *board, struct omx_peer *peer, __be16 ethertype)
 {
-	if (peer->tso == tso)
+	if (peer->tso == ethertype)
 		return;
-	WRITE_ONCE(peer->tso, tso);
+	WRITE_ONCE(peer->tso, ethertype);
 	omx_peers_count_mtu_change(&board->peers);	/* frames become shorter, or longer */
+}
+
+static u32 tso_mtu(const struct omx_board *board, const struct omx_peer *peer)
+{
+	return min(peer->mtu, omx_board_mtu(board));
+}
+
+static bool tso_ip_is_wanted(const struct omx_board *board, const struct omx_peer *peer)
+{
+	return tso_mtu(board, peer) <= OMX_TSO_IP_MTU_MAX;
+}
+
+/* A NIC that prefers them is likely to make them as well. */
+static bool tso_own_is_wanted(const struct omx_board *board, const struct omx_peer *peer)
+{
+	return peer->takes_tso & OMX_HELLO_TSO_OWN && omx_tso_prefers_own(board);
 }
 
 static bool tso_is_wanted(const struct omx_board *board, const struct omx_peer *peer)
 {
-	const u32 mtu = min(peer->mtu, omx_board_mtu(board));
-
-	return peer->takes_tso && !peer->udp && omx_tso_is_possible(board) &&
-	       mtu >= OMX_TSO_MTU_MIN && mtu <= OMX_TSO_MTU_MAX;
+	return peer->takes_tso & OMX_HELLO_TSO && !peer->udp && omx_tso_is_possible(board) &&
+	       tso_mtu(board, peer) >= OMX_TSO_MTU_MIN &&
+	       (tso_own_is_wanted(board, peer) || tso_ip_is_wanted(board, peer));
 }
 
 static void search_end(struct omx_peer *peer)
 {
+	peer->tso_asked = 0;
 	peer->tso_waits = false;
 	peer->tso_failed = 0;
 	peer->tso_due = jiffies + REPEAT_INTERVAL;
 }
 
+/* These do not reach it.  False: and there are no others. */
+static bool search_goes_on(struct omx_board *board, struct omx_peer *peer)
+{
+	const __be16 asked = peer->tso_asked, ip = cpu_to_be16(ETH_P_IP);
+	const bool goes_on = asked != ip && tso_ip_is_wanted(board, peer);
+
+	if (asked == peer->tso || !goes_on)
+		tso_set(board, peer, 0);
+	search_end(peer);
+	if (!goes_on)
+		return false;
+	peer->tso_asked = ip;
+	return true;
+}
+
 /* False: it has been asked often enough. */
 static bool probe_again(struct omx_board *board, struct omx_peer *peer)
 {
+	if (!peer->tso_asked)
+		peer->tso_asked = cpu_to_be16(tso_own_is_wanted(board, peer) ? omx_ethertype :
+									       ETH_P_IP);
 	/* A probe tells nothing of a peer that is silent: it may not be there. */
 	if (peer->tso_waits && time_after_eq(READ_ONCE(peer->heard), peer->tso_probed))
 		peer->tso_failed++;
-	if (peer->tso_failed == PROBES) {
-		tso_set(board, peer, false);
-		search_end(peer);
+	if (peer->tso_failed == PROBES && !search_goes_on(board, peer))
 		return false;
-	}
 	peer->tso_waits = true;
 	WRITE_ONCE(peer->tso_probed, jiffies);
 	peer->tso_due = jiffies + omx_probe_interval();
@@ -73,7 +108,7 @@ bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsign
 
 	lockdep_assert_held(&board->peers.lock);
 	if (!tso_is_wanted(board, peer)) {
-		tso_set(board, peer, false);
+		tso_set(board, peer, 0);
 		search_end(peer);
 		search_begin(peer);
 		return false;
@@ -85,12 +120,13 @@ bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsign
 	return due;
 }
 
-void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer)
+void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be16 ethertype)
 {
 	lockdep_assert_held(&board->peers.lock);
-	if (!tso_is_wanted(board, peer))
+	/* Others may be those of a search that is over. */
+	if (!tso_is_wanted(board, peer) || ethertype != peer->tso_asked)
 		return;
-	tso_set(board, peer, true);
+	tso_set(board, peer, ethertype);
 	search_end(peer);
 }
 

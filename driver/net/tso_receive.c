@@ -5,6 +5,7 @@
  *
  * The network stack calls tso_hook() in softirq under the RCU read lock for every packet
  * that a board's device receives, behind the filters that an administrator may have there.
+ * Segments with our Ethertype come from receive.c instead.
  */
 #include <linux/if_vlan.h>
 #include <linux/jiffies.h>
@@ -64,15 +65,12 @@ static bool addresses_are_valid(const struct sk_buff *skb, const struct iphdr *i
 	       ip->daddr == omx_tso_address(eth->h_dest);
 }
 
-static bool packet_is_ours(const struct sk_buff *skb)
+static bool headers_are_ours(const struct sk_buff *skb)
 {
 	const unsigned int length = offsetof(struct omx_tso_headers, body);
 	const struct omx_tso_headers *headers;
 	struct omx_tso_headers copy;
 
-	if (skb->protocol != cpu_to_be16(ETH_P_IP) || skb->pkt_type != PACKET_HOST ||
-	    skb_vlan_tag_present(skb))
-		return false;
 	headers = skb_header_pointer(skb, 0, length, &copy);
 	return headers && address_is_ours(headers->ip.daddr) &&
 	       address_is_ours(headers->ip.saddr) && headers->ip.protocol == IPPROTO_TCP &&
@@ -81,6 +79,12 @@ static bool packet_is_ours(const struct sk_buff *skb)
 	       headers->tcp.dest == cpu_to_be16(OMX_WIRE_TSO_DEST) &&
 	       headers->option.kind == OMX_WIRE_TSO_KIND &&
 	       headers->option.experiment == cpu_to_be16(omx_ethertype);
+}
+
+static bool packet_is_ours(const struct sk_buff *skb)
+{
+	return skb->protocol == cpu_to_be16(ETH_P_IP) && skb->pkt_type == PACKET_HOST &&
+	       !skb_vlan_tag_present(skb) && headers_are_ours(skb);
 }
 
 static bool lengths_are_valid(const struct sk_buff *skb, const struct omx_tso_headers *headers)
@@ -135,11 +139,13 @@ static bool segment_is_valid(const struct sk_buff *skb, const struct tso_segment
 	       (segment_is_last(segment) || segment->payload % segment->frame_length == 0);
 }
 
-/* GRO has verified what it has merged. */
+/* GRO has verified what it has merged.  With our Ethertype they are as frames, which have none. */
 static bool checksum_is_valid(struct sk_buff *skb)
 {
 	bool valid;
 
+	if (skb->protocol != cpu_to_be16(ETH_P_IP))
+		return true;
 	/* A sum of the whole packet, if the NIC has one, counts on that of this header. */
 	if (ip_fast_csum(skb->data, sizeof(struct iphdr) / 4))
 		return false;
@@ -270,14 +276,36 @@ static bool segment_is_empty(const struct tso_segment *segment)
 	return !segment->payload || (segment->type == OMX_WIRE_HELLO && segment->before);
 }
 
-/* Returns the counter of the reason to drop the packet, or 0. */
-static int segment_accept(struct sk_buff *skb, struct tso_segment *segment)
+/* False: the packet has been freed, and counted if something is wrong with it. */
+static bool segment_accept(struct omx_board *board, struct sk_buff *skb,
+			   struct tso_segment *segment)
 {
 	int drop = segment_parse(skb, segment);
 
-	if (!drop && !segment_is_empty(segment))
-		segment_to_frame(skb, segment);
-	return drop;
+	if (drop) {
+		this_cpu_inc(board->counters->value[drop]);
+		kfree_skb(skb);
+		return false;
+	}
+	if (segment_is_empty(segment)) {
+		consume_skb(skb);
+		return false;
+	}
+	segment_to_frame(skb, segment);
+	omx_count(board, RX_TSO);
+	return true;
+}
+
+struct sk_buff *omx_tso_unwrap(struct omx_board *board, struct sk_buff *skb)
+{
+	struct tso_segment segment;
+
+	if (!headers_are_ours(skb)) {
+		omx_count(board, DROP_TSO_HEADER);
+		kfree_skb(skb);
+		return NULL;
+	}
+	return segment_accept(board, skb, &segment) ? skb : NULL;
 }
 
 /*
@@ -290,7 +318,6 @@ static unsigned int tso_hook(void *priv, struct sk_buff *skb, const struct nf_ho
 	struct omx_board *board = priv;
 	struct tso_segment segment;
 	bool is_shared;
-	int drop;
 
 	if (likely(!packet_is_ours(skb)))
 		return NF_ACCEPT;
@@ -298,25 +325,24 @@ static unsigned int tso_hook(void *priv, struct sk_buff *skb, const struct nf_ho
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NF_STOLEN;
-	drop = segment_accept(skb, &segment);
-	if (drop) {
-		this_cpu_inc(board->counters->value[drop]);
-		kfree_skb(skb);
+	if (!segment_accept(board, skb, &segment))
 		return NF_STOLEN;
-	}
-	if (segment_is_empty(&segment)) {
-		consume_skb(skb);
-		return NF_STOLEN;
-	}
-	omx_count(board, RX_TSO);
 	note_arrival();
 	if (!is_shared && segment.type != OMX_WIRE_HELLO)
 		return NF_ACCEPT;
-	omx_receive_segment(board, skb);
+	omx_receive_segment(board, skb, cpu_to_be16(ETH_P_IP));
 	return NF_STOLEN;
 }
 
 /* ---- the hook ---- */
+
+bool omx_tso_prefers_own(const struct omx_board *board)
+{
+	const struct net_device *dev = board->dev;
+
+	return dev->real_num_rx_queues == 1 && !netif_is_lag_master(dev) &&
+	       !dev->netdev_ops->ndo_get_iflink;
+}
 
 void omx_tso_start(struct omx_board *board)
 {

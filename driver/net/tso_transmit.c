@@ -36,14 +36,20 @@ bool omx_tso_is_possible(const struct omx_board *board)
 	return READ_ONCE(tso) && READ_ONCE(board->tso.receives) && omx_tso_is_offered(board);
 }
 
-bool omx_tso_reaches(struct omx_board *board, u64 mac)
+/* The Ethertype of segments for this peer; 0: they do not reach it. */
+static __be16 tso_type(struct omx_board *board, u64 mac)
 {
 	const struct omx_peer *peer;
 
 	if (!omx_tso_is_possible(board))
-		return false;
+		return 0;
 	peer = omx_peer_find(&board->peers, mac);
-	return peer && READ_ONCE(peer->tso);
+	return peer ? READ_ONCE(peer->tso) : 0;
+}
+
+bool omx_tso_reaches(struct omx_board *board, u64 mac)
+{
+	return tso_type(board, mac);
 }
 
 /* Frames that were made before the peer was known to receive segments may be too long. */
@@ -53,7 +59,7 @@ static bool tso_fits(struct omx_board *board, const struct sk_buff *skb, u64 mac
 
 	return gso->gso_size + omx_tso_headers_length(type) <=
 	       omx_peer_mtu(board, mac, ETH_DATA_LEN) &&
-	       OMX_WIRE_TSO_PAYLOAD(gso->gso_size >> 3) == gso->gso_size &&
+	       OMX_WIRE_TSO_PAYLOAD(gso->gso_size >> 4) == gso->gso_size &&
 	       gso->gso_segs <= OMX_WIRE_TSO_SEGMENTS_MAX &&
 	       skb->len + OMX_TSO_OVERHEAD <= U16_MAX;
 }
@@ -122,7 +128,10 @@ static void tso_fill_option(struct omx_tso_headers *to, const struct omx_tso_fra
 		memcpy(to->body, frame->body, omx_tso_body_length(frame->head.type));
 }
 
-/* What the device expects, and the network stack, which does its work if it cannot. */
+/*
+ * What the device expects, and the network stack, which does its work if it cannot: IPv4, also
+ * where the Ethertype of the frame is ours.
+ */
 static void tso_mark(struct sk_buff *skb, const struct iphdr *ip, struct tcphdr *tcp)
 {
 	const unsigned int length = skb->len - ETH_HLEN - sizeof(*ip);
@@ -138,7 +147,8 @@ static void tso_mark(struct sk_buff *skb, const struct iphdr *ip, struct tcphdr 
 	skb_shinfo(skb)->gso_type = SKB_GSO_TCPV4;
 }
 
-static void tso_replace_headers(struct sk_buff *skb, const struct omx_tso_frame *frame)
+static void tso_replace_headers(struct sk_buff *skb, const struct omx_tso_frame *frame,
+				__be16 ethertype)
 {
 	const u8 type = frame->head.type;
 	struct omx_tso_headers *to;
@@ -148,7 +158,7 @@ static void tso_replace_headers(struct sk_buff *skb, const struct omx_tso_frame 
 	eth = __skb_push(skb, ETH_HLEN + omx_tso_headers_length(type));
 	to = (void *)(eth + 1);
 	*eth = frame->eth;
-	eth->h_proto = cpu_to_be16(ETH_P_IP);
+	eth->h_proto = ethertype;
 	tso_fill_ip(&to->ip, eth, skb->len - ETH_HLEN);
 	tso_fill_tcp(&to->tcp, &frame->head, skb_shinfo(skb));
 	tso_fill_option(to, frame);
@@ -159,14 +169,15 @@ bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u64 mac)
 {
 	const u8 type = omx_packet_head(skb)->type;
 	const bool is_probe = type == OMX_WIRE_HELLO;
+	const __be16 ethertype = is_probe ? omx_frame_cb(skb)->tso : tso_type(board, mac);
 	struct omx_tso_frame frame;
 
-	if (!is_probe && !omx_tso_reaches(board, mac))
+	if (!ethertype)
 		return true;
 	if (!tso_fits(board, skb, mac, type) || skb_cow_head(skb, OMX_TSO_OVERHEAD))
 		return !is_probe;
 	memcpy(&frame, skb->data, ETH_HLEN + omx_wire_header_length(type));
-	tso_replace_headers(skb, &frame);
+	tso_replace_headers(skb, &frame, ethertype);
 	omx_count_add(board, TX_TSO, skb_shinfo(skb)->gso_segs);
 	return true;
 }

@@ -158,7 +158,7 @@ static void frame_receive(struct omx_board *board, struct sk_buff *skb,
 	omx_frame_cb(skb)->source = *source;
 	omx_frame_cb(skb)->by_group = by_group;
 	omx_frame_cb(skb)->by_udp = true;
-	omx_frame_cb(skb)->by_tso = false;
+	omx_frame_cb(skb)->tso = 0;
 	omx_frame_cb(skb)->marked = marked;
 	omx_receive_frame(board, skb);
 }

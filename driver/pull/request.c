@@ -75,7 +75,7 @@ void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request
 
 u32 omx_pull_frame_length(const struct omx_pull *pull)
 {
-	return round_down(omx_channel_burst_mtu(pull->ch) - OMX_PULL_RESPONSE_HEADER, 8);
+	return round_down(omx_channel_burst_mtu(pull->ch) - OMX_PULL_RESPONSE_HEADER, 16);
 }
 
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out)

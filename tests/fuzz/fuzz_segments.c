@@ -10,6 +10,8 @@
  * --series sends nothing but valid segments, those of one packet in their order.
  *
  * --directed NAME sends the segments of one situation.
+ *
+ * --own gives them the Ethertype of omx instead of that of IPv4.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -46,7 +48,7 @@ static const char *const kind_names[KINDS] = {
 };
 
 static const char *const verdict_names[VERDICTS] = {
-	"received", "dropped", "ignored", "left", "left to IP", "unclear",
+	"received", "dropped", "ignored", "left", "left to IP", "unclear", "frames",
 };
 
 /* Ten times, from a stranger, one after the other. */
@@ -74,8 +76,8 @@ static const struct directed {
 	{ "probe",	OMX_WIRE_HELLO,		2, 512,	0,	512 },
 	{ "probe",	OMX_WIRE_HELLO,		2, 512,	512,	512 },
 	{ "second",	OMX_WIRE_HELLO,		2, 512,	512,	512 },
-	{ "tiny",	OMX_WIRE_PULL_RESPONSE,	63, 8,	0,	504 },
-	{ "tiny",	OMX_WIRE_EAGER,		63, 8,	0,	16 },
+	{ "tiny",	OMX_WIRE_PULL_RESPONSE,	63, 16,	0,	1008 },
+	{ "tiny",	OMX_WIRE_EAGER,		63, 16,	0,	32 },
 	{ "tiny",	OMX_WIRE_EAGER,		63, 16,	496,	512 },
 	{ "beyond",	OMX_WIRE_PULL_RESPONSE,	4, 512,	2048,	8 },
 	{ "beyond",	OMX_WIRE_PULL_RESPONSE,	4, 512,	2560,	0 },
@@ -99,6 +101,7 @@ static int fd;
 static uint64_t sent[KINDS], verdicts[VERDICTS], versions, total = 30000;
 static int victim = -1;
 static bool series_only;
+static uint16_t ethertype = ETHERTYPE_IP;
 static const char *situation;
 static uint8_t to_mac[ETH_ALEN], own_mac[ETH_ALEN];
 
@@ -110,12 +113,24 @@ static void send_filled(void)
 	filled = 0;
 }
 
+/* Of a frame in a segment, or of what is none, but has a head. */
+static bool has_other_version(const struct segment *packet, unsigned int length,
+			      enum verdict verdict)
+{
+	const struct omx_wire_head *head = (const void *)&packet->ip;
+
+	if (verdict == A_FRAME)
+		return length >= sizeof(packet->eth) + sizeof(*head) &&
+		       head->version != OMX_WIRE_VERSION;
+	return verdict == RECEIVED && packet->option.version != OMX_WIRE_VERSION;
+}
+
 static void count_packet(const struct segment *packet, unsigned int length)
 {
 	enum verdict verdict = segment_judge(packet, length, to_mac);
 
 	verdicts[verdict]++;
-	versions += verdict == RECEIVED && packet->option.version != OMX_WIRE_VERSION;
+	versions += has_other_version(packet, length, verdict);
 	vectors[filled++].iov_len = length;
 	if (filled == BATCH)
 		send_filled();
@@ -181,7 +196,7 @@ static unsigned int make_with(struct segment *to, uint8_t type, unsigned int seg
 	memcpy(to->eth.ether_dhost, to_mac, ETH_ALEN);
 	memcpy(to->eth.ether_shost, own_mac, ETH_ALEN);
 	hide_sender(to, type);
-	length = segment_fill(to, type, segments, told, before, payload);
+	length = segment_fill(to, ethertype, type, segments, told, before, payload);
 	to->option.dst_endpoint = htons(any_below(ENDPOINTS));
 	fill_body(to, type);
 	if (payload % (told ?: 1))
@@ -199,7 +214,7 @@ static unsigned int make_probe(struct segment *to)
 
 static unsigned int make_valid(struct segment *to, uint8_t type)
 {
-	unsigned int told = 8 * (1 + any_below(any_below(16) ? 180 : TOLD_MAX / 8));
+	unsigned int told = 16 * (1 + any_below(any_below(16) ? 90 : TOLD_MAX / 16));
 	unsigned int segments, i;
 
 	if (type == OMX_WIRE_HELLO)
@@ -227,7 +242,7 @@ static unsigned int series_left, series_told, series_end;
 
 static void begin_series(void)
 {
-	series_told = any_below(2) ? 512 : 8 * (1 + any_below(180));
+	series_told = any_below(2) ? 512 : 16 * (1 + any_below(90));
 	series_left = 2 + any_below(any_below(4) ? 5 : 20);
 	make_with(&series, any_below(2) ? OMX_WIRE_EAGER : OMX_WIRE_PULL_RESPONSE, series_left,
 		  series_told, 0, series_told);
@@ -378,6 +393,7 @@ static void parse_options(int argc, char **argv)
 		{ "victim",	required_argument, NULL, 'v' },
 		{ "series",	no_argument, NULL, 'r' },
 		{ "directed",	required_argument, NULL, 'd' },
+		{ "own",	no_argument, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
 	bool known = false;
@@ -392,12 +408,13 @@ static void parse_options(int argc, char **argv)
 		case 'v': victim = atoi(optarg); break;
 		case 'r': series_only = true; break;
 		case 'd': situation = optarg; break;
+		case 'o': ethertype = OMX_ETHERTYPE_DEFAULT; break;
 		default: exit(2);
 		}
 	}
 	if (!known || optind < argc) {
 		fputs("usage: fuzz_segments --to MAC [--count N] [--seed S] [--victim ENDPOINT]\n"
-		      "                     [--series] [--directed NAME]\n", stderr);
+		      "                     [--series] [--directed NAME] [--own]\n", stderr);
 		exit(2);
 	}
 	if (!chance.state)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The rules for TCP segments once more, as contract/omx_wire.h states them and without the
- * network stack: nothing merges segments, and nobody but the receiver has verified checksums.
+ * network stack: nothing merges segments, and nobody but the receiver has verified checksums,
+ * which count only with the Ethertype of IPv4.
  */
 #include "segment.h"
 
@@ -38,12 +39,13 @@ static uint32_t address_of(const uint8_t *mac)
 	return htonl(OMX_WIRE_TSO_NET | mac[4] << 8 | mac[5]);
 }
 
-unsigned int segment_fill(struct segment *to, uint8_t type, unsigned int segments,
-			  unsigned int told, uint32_t before, unsigned int payload)
+unsigned int segment_fill(struct segment *to, uint16_t ethertype, uint8_t type,
+			  unsigned int segments, unsigned int told, uint32_t before,
+			  unsigned int payload)
 {
 	const unsigned int length = segment_headers(type) + payload;
 
-	to->eth.ether_type = htons(ETHERTYPE_IP);
+	to->eth.ether_type = htons(ethertype);
 	to->ip = (struct iphdr){
 		.version = 4,
 		.ihl = sizeof(to->ip) / 4,
@@ -126,10 +128,20 @@ static bool address_is_ours(uint32_t address)
 	return (ntohl(address) & 0xffff0000) == OMX_WIRE_TSO_NET;
 }
 
-static bool is_ours(const struct segment *segment, unsigned int length, const uint8_t *mac)
+static bool has_own_type(const struct segment *segment)
 {
-	return length >= BODY_AT && !memcmp(segment->eth.ether_dhost, mac, ETH_ALEN) &&
-	       segment->eth.ether_type == htons(ETHERTYPE_IP) && segment->ip.ihl == 5 &&
+	return segment->eth.ether_type == htons(OMX_ETHERTYPE_DEFAULT);
+}
+
+/* The first byte, behind an Ethertype of omx. */
+static bool is_frame(const struct segment *segment, unsigned int length)
+{
+	return length == IP_AT || ((const uint8_t *)segment)[IP_AT] != OMX_WIRE_TSO_FIRST;
+}
+
+static bool headers_are_ours(const struct segment *segment, unsigned int length)
+{
+	return length >= BODY_AT && segment->ip.ihl == 5 &&
 	       segment->ip.ttl == 255 && !(segment->ip.frag_off & htons(IP_MF | IP_OFFMASK)) &&
 	       segment->ip.protocol == IPPROTO_TCP && address_is_ours(segment->ip.saddr) &&
 	       address_is_ours(segment->ip.daddr) &&
@@ -138,12 +150,21 @@ static bool is_ours(const struct segment *segment, unsigned int length, const ui
 	       segment->option.experiment == htons(OMX_ETHERTYPE_DEFAULT);
 }
 
+static bool is_for(const struct segment *segment, const uint8_t *mac)
+{
+	return !memcmp(segment->eth.ether_dhost, mac, ETH_ALEN);
+}
+
+static bool is_broadcast(const struct segment *segment)
+{
+	return segment->eth.ether_dhost[0] & 1;
+}
+
 /* IP does not look at what is for another host, which includes what is for another VLAN. */
 static bool is_for_ip(const struct segment *segment, const uint8_t *mac)
 {
 	return segment->eth.ether_type == htons(ETHERTYPE_IP) &&
-	       (segment->eth.ether_dhost[0] & 1 ||
-		!memcmp(segment->eth.ether_dhost, mac, ETH_ALEN));
+	       (is_broadcast(segment) || is_for(segment, mac));
 }
 
 static bool lengths_are_right(const struct segment *segment, unsigned int length)
@@ -187,20 +208,47 @@ static bool place_is_right(const struct segment *segment, unsigned int payload)
 	return !payload || payload == told || before / told == segments - 1;
 }
 
+/* That of IPv4. */
+static bool judge_ip(const struct segment *segment, unsigned int length, const uint8_t *mac,
+		     enum verdict *verdict)
+{
+	if (segment->eth.ether_type == htons(ETHERTYPE_IP) && is_for(segment, mac) &&
+	    headers_are_ours(segment, length))
+		return true;
+	*verdict = is_for_ip(segment, mac) ? LEFT_TO_IP : LEFT;
+	return false;
+}
+
+static bool judge_own(const struct segment *segment, unsigned int length, const uint8_t *mac,
+		      enum verdict *verdict)
+{
+	if (!is_broadcast(segment) && !is_for(segment, mac))
+		*verdict = LEFT;
+	else if (is_frame(segment, length))
+		*verdict = A_FRAME;
+	else if (!headers_are_ours(segment, length))
+		*verdict = DROPPED;
+	else
+		return true;
+	return false;
+}
+
 enum verdict segment_judge(const struct segment *segment, unsigned int length,
 			   const uint8_t mac[ETH_ALEN])
 {
+	const bool own = has_own_type(segment);
+	enum verdict verdict;
 	unsigned int payload;
 
-	if (!is_ours(segment, length, mac))
-		return is_for_ip(segment, mac) ? LEFT_TO_IP : LEFT;
+	if (!(own ? judge_own : judge_ip)(segment, length, mac, &verdict))
+		return verdict;
 	if (!lengths_are_right(segment, length))
 		return DROPPED;
 	payload = IP_AT + ntohs(segment->ip.tot_len) - segment_headers(segment->option.type);
 	if (!addresses_are_right(segment) || !place_is_right(segment, payload) ||
 	    !eager_is_right(segment, payload))
 		return DROPPED;
-	if (ip_sum(segment) || tcp_sum(segment, length))
+	if (!own && (ip_sum(segment) || tcp_sum(segment, length)))
 		return DROPPED;
 	/* Nobody sends bytes behind such a packet: they may count as part of it, or not. */
 	if (length > IP_AT + ntohs(segment->ip.tot_len))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TCP segments that carry frames of omx, for programs that send them from a packet socket, and
- * what a receiver has to do with each of them.
+ * TCP segments that carry frames of omx, with the Ethertype of IPv4 or that of omx, for programs
+ * that send them from a packet socket, and what a receiver has to do with each of them.
  */
 #ifndef TESTS_FUZZ_SEGMENT_H
 #define TESTS_FUZZ_SEGMENT_H
@@ -39,6 +39,7 @@ enum verdict {
 	LEFT,		/* to others: it is not ours */
 	LEFT_TO_IP,	/* the same, and IP counts it */
 	UNCLEAR,	/* as its receiver likes */
+	A_FRAME,	/* it is no segment, but has the Ethertype of omx */
 	VERDICTS
 };
 
@@ -46,9 +47,10 @@ enum verdict {
 unsigned int segment_body(uint8_t type);
 /* All bytes in front of the payload. */
 unsigned int segment_headers(uint8_t type);
-/* A valid one, whose option and payload are as they were before; its length. */
-unsigned int segment_fill(struct segment *to, uint8_t type, unsigned int segments,
-			  unsigned int told, uint32_t before, unsigned int payload);
+/* A valid one with this Ethertype, whose option and payload are as they were; its length. */
+unsigned int segment_fill(struct segment *to, uint16_t ethertype, uint8_t type,
+			  unsigned int segments, unsigned int told, uint32_t before,
+			  unsigned int payload);
 /* Checksums that are right for an Ethernet frame of this length. */
 void segment_seal(struct segment *segment, unsigned int length);
 /* What a receiver with this MAC does with an Ethernet frame of this length. */

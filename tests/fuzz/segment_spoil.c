@@ -18,9 +18,9 @@ static void spoil_window(struct segment *packet)
 
 	switch (any_below(5)) {
 	case 0: packet->tcp.window = any_word(); break;
-	case 1: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(63, 8 * any_below(3))); break;
-	case 2: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(segments, told + 8)); break;
-	case 3: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(segments, told - 8)); break;
+	case 1: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(63, 16 * any_below(3))); break;
+	case 2: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(segments, told + 16)); break;
+	case 3: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(segments, told - 16)); break;
 	default: packet->tcp.window = htons(OMX_WIRE_TSO_WINDOW(any_below(64), told)); break;
 	}
 }

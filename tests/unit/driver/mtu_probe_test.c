@@ -12,6 +12,8 @@
 
 #define PEERS_MAX	1000
 #define MTU		9000
+#define IP		cpu_to_be16(0x0800)
+#define OWN		cpu_to_be16(OMX_ETHERTYPE_DEFAULT)
 
 unsigned long jiffies;
 
@@ -19,7 +21,9 @@ static struct omx_board board;
 static struct omx_peer peers[PEERS_MAX + 1];	/* by index, from 1 */
 static u32 probes[PEERS_MAX + 1], tso_probes[PEERS_MAX + 1];
 static u32 in_tick, most_in_tick, answered_below;
-static bool segments_arrive, peers_are_silent;
+static bool segments_arrive, own_ones_arrive, peers_are_silent;
+
+unsigned int omx_ethertype = OMX_ETHERTYPE_DEFAULT;
 
 /* ---- around mtu_probe.c ---- */
 
@@ -84,6 +88,12 @@ bool omx_tso_is_possible(const struct omx_board *from)
 	return true;
 }
 
+bool omx_tso_prefers_own(const struct omx_board *from)
+{
+	(void)from;
+	return true;
+}
+
 /* It arrives or not, and the response is there at once. */
 void omx_hello_tso_probe(struct omx_board *to, const struct omx_peer *peer)
 {
@@ -91,10 +101,11 @@ void omx_hello_tso_probe(struct omx_board *to, const struct omx_peer *peer)
 	assert_true(peer->probe_nonce);
 	tso_probes[peer->index]++;
 	most_in_tick = max(most_in_tick, ++in_tick);
-	if (!segments_arrive)
+	assert_true(peer->tso_asked == IP || peer->tso_asked == OWN);
+	if (!(peer->tso_asked == IP ? segments_arrive : own_ones_arrive))
 		return;
 	spin_lock_bh(&to->peers.lock);
-	omx_tso_probe_answered(to, &peers[peer->index]);
+	omx_tso_probe_answered(to, &peers[peer->index], peer->tso_asked);
 	spin_unlock_bh(&to->peers.lock);
 }
 
@@ -147,8 +158,8 @@ static void ticks_pass(u32 count)
 		tick_passes();
 }
 
-/* Peers that receive segments. */
-static void meet_with_segments(u32 count, u32 mtu)
+/* Peers that receive segments, with these flags in their hellos. */
+static void meet_with_flags(u32 count, u32 mtu, u8 flags)
 {
 	u32 i;
 
@@ -156,10 +167,27 @@ static void meet_with_segments(u32 count, u32 mtu)
 	meet(count);
 	for (i = 1; i <= count; i++) {
 		spin_lock_bh(&board.peers.lock);
-		peers[i].takes_tso = true;
+		peers[i].takes_tso = flags;
 		omx_tso_probe_soon(&board, &peers[i]);
 		spin_unlock_bh(&board.peers.lock);
 	}
+}
+
+static void meet_with_segments(u32 count, u32 mtu)
+{
+	meet_with_flags(count, mtu, OMX_HELLO_TSO);
+}
+
+static void meet_with_own_segments(u32 mtu)
+{
+	meet_with_flags(1, mtu, OMX_HELLO_TSO | OMX_HELLO_TSO_OWN);
+}
+
+static void answer(__be16 ethertype)
+{
+	spin_lock_bh(&board.peers.lock);
+	omx_tso_probe_answered(&board, &peers[1], ethertype);
+	spin_unlock_bh(&board.peers.lock);
 }
 
 static int setup(void **state)
@@ -170,7 +198,7 @@ static int setup(void **state)
 	memset(&board, 0, sizeof(board));
 	memset(probes, 0, sizeof(probes));
 	memset(tso_probes, 0, sizeof(tso_probes));
-	segments_arrive = peers_are_silent = false;
+	segments_arrive = own_ones_arrive = peers_are_silent = false;
 	jiffies = -2ul * HZ;	/* wraps soon */
 	in_tick = most_in_tick = answered_below = 0;
 	spin_lock_init(&board.peers.lock);
@@ -369,6 +397,57 @@ static void segments__follow_the_mtu(void **state)
 	assert_int_equal(tso_probes[1], 2);
 }
 
+/* Our Ethertype first, if the peer prefers it, then that of IPv4, which long frames do not have. */
+static void segments__have_our_ethertype_if_that_passes(void **state)
+{
+	(void)state;
+	segments_arrive = own_ones_arrive = true;
+	meet_with_own_segments(1500);
+	ticks_pass(1);
+	assert_int_equal(tso_probes[1], 1);
+	assert_int_equal(peers[1].tso, OWN);
+	own_ones_arrive = false;
+	ticks_pass(HZ);
+	omx_tso_doubt(&board, 1);
+	ticks_pass(HZ);
+	assert_int_equal(tso_probes[1], 1 + PROBES + 1);
+	assert_int_equal(peers[1].tso, IP);
+	ticks_pass(REPEAT_INTERVAL);
+	assert_int_equal(tso_probes[1], 1 + 2 * (PROBES + 1));
+	assert_int_equal(peers[1].tso, IP);
+	own_ones_arrive = true;
+	ticks_pass(REPEAT_INTERVAL);
+	assert_int_equal(peers[1].tso, OWN);
+}
+
+static void segments__of_long_frames_have_our_ethertype(void **state)
+{
+	(void)state;
+	segments_arrive = own_ones_arrive = true;
+	meet_with_own_segments(MTU);
+	ticks_pass(1);
+	assert_int_equal(peers[1].tso, OWN);
+	own_ones_arrive = false;
+	ticks_pass(REPEAT_INTERVAL + HZ);
+	assert_int_equal(tso_probes[1], 1 + PROBES);
+	assert_int_equal(peers[1].tso, 0);
+}
+
+/* An answer to a search that is over, or to a probe of the other kind, proves nothing. */
+static void segments__are_proved_by_their_own_answer(void **state)
+{
+	(void)state;
+	meet_with_own_segments(1500);
+	ticks_pass(1);
+	assert_int_equal(peers[1].tso_asked, OWN);
+	answer(IP);
+	assert_int_equal(peers[1].tso, 0);
+	answer(OWN);
+	assert_int_equal(peers[1].tso, OWN);
+	answer(IP);
+	assert_int_equal(peers[1].tso, OWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +461,9 @@ int main(void)
 		cmocka_unit_test_setup(segments__silence_proves_nothing, setup),
 		cmocka_unit_test_setup(segments__doubts_have_a_limit, setup),
 		cmocka_unit_test_setup(segments__follow_the_mtu, setup),
+		cmocka_unit_test_setup(segments__have_our_ethertype_if_that_passes, setup),
+		cmocka_unit_test_setup(segments__of_long_frames_have_our_ethertype, setup),
+		cmocka_unit_test_setup(segments__are_proved_by_their_own_answer, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,8 @@ struct omx_board {
 	} counted;
 };
 
+extern unsigned int omx_ethertype;
+
 #define omx_count(board, counter)	((board)->counted.counter++)
 
 static inline u32 omx_board_mtu(const struct omx_board *board)

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * GRO of TCP segments with our Ethertype: those that a NIC has made of one packet become one
+ * again, which tso_receive.c turns into frames.  The network stack does the same with segments
+ * that have the Ethertype of IPv4.
+ *
+ * gro.c calls these, in softirq.
+ */
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <net/gro.h>
+
+#include "net/gso_private.h"
+#include "net/gso_skb.h"
+#include "net/tso_packet.h"
+
+struct gro_segment {
+	const struct omx_tso_headers *headers;
+	u32 header_length;
+	u32 payload;
+	u32 end;			/* of the payload, in that of the packet */
+};
+
+/* At the offset of GRO.  False: nothing that is merged. */
+static bool segment_get(struct sk_buff *skb, struct gro_segment *segment)
+{
+	const unsigned int offset = skb_gro_offset(skb), length = skb_gro_len(skb);
+	const struct omx_tso_headers *headers;
+
+	if (length <= sizeof(*headers))
+		return false;
+	headers = skb_gro_header(skb, offset + sizeof(*headers), offset);
+	if (!headers || !omx_gso_header_length(headers->option.type) ||
+	    be16_to_cpu(headers->ip.tot_len) != length)
+		return false;
+	segment->headers = headers;
+	segment->header_length = omx_tso_headers_length(headers->option.type);
+	segment->payload = length - segment->header_length;
+	segment->end = be32_to_cpu(headers->tcp.seq) + segment->payload;
+	return true;
+}
+
+/* The last one that the NIC has made of its packet? */
+static bool segment_ends_packet(const struct gro_segment *segment)
+{
+	const u32 window = be16_to_cpu(segment->headers->tcp.window);
+
+	return segment->end > (OMX_WIRE_TSO_SEGMENTS(window) - 1) * OMX_WIRE_TSO_PAYLOAD(window);
+}
+
+bool omx_gro_is_of_channel(const void *segment, const struct omx_wire_head *frame)
+{
+	const struct omx_tso_headers *headers = segment;
+
+	return headers->option.type == frame->type &&
+	       headers->option.dst_endpoint == frame->dst_endpoint &&
+	       headers->option.src_session == frame->src_session &&
+	       headers->tcp.ack_seq == frame->dst_session;
+}
+
+static bool segment_is_of_channel(const struct omx_tso_headers *held,
+				  const struct omx_tso_headers *headers)
+{
+	return held->option.type == headers->option.type &&
+	       held->option.dst_endpoint == headers->option.dst_endpoint &&
+	       held->option.src_session == headers->option.src_session &&
+	       held->tcp.ack_seq == headers->tcp.ack_seq;
+}
+
+/* The held skb of this channel, or NULL.  The others are of other flows. */
+static struct sk_buff *segment_find_held(struct list_head *held_list,
+					 const struct omx_tso_headers *headers,
+					 unsigned int offset)
+{
+	struct sk_buff *found = NULL;
+	struct sk_buff *skb;
+
+	list_for_each_entry(skb, held_list, list) {
+		const void *held = skb->data + offset;
+
+		if (!NAPI_GRO_CB(skb)->same_flow)
+			continue;
+		if (omx_gro_is_segment(held) ? segment_is_of_channel(held, headers) :
+					       omx_gro_is_of_channel(headers, held))
+			found = skb;
+		else
+			NAPI_GRO_CB(skb)->same_flow = 0;
+	}
+	return found;
+}
+
+/* Nothing but the lengths, the sequence number and the checksums differs in one packet. */
+static bool segment_is_of_packet(const struct omx_tso_headers *held,
+				 const struct omx_tso_headers *headers)
+{
+	return held->tcp.source == headers->tcp.source && held->tcp.dest == headers->tcp.dest &&
+	       held->tcp.doff == headers->tcp.doff && held->tcp.window == headers->tcp.window &&
+	       !memcmp(&held->option, &headers->option,
+		       omx_tso_option_length(headers->option.type));
+}
+
+/* Does this segment follow the held ones, and is no longer than each of them? */
+static bool segment_continues(const struct sk_buff *held, unsigned int offset,
+			      const struct gro_segment *segment)
+{
+	const struct omx_tso_headers *first = (const void *)(held->data + offset);
+	const u32 held_payload = held->len - offset - segment->header_length;
+
+	return omx_gro_is_segment(first) && segment_is_of_packet(first, segment->headers) &&
+	       be32_to_cpu(first->tcp.seq) + held_payload + segment->payload == segment->end &&
+	       segment->payload <= skb_shinfo(held)->gso_size &&
+	       held->len - offset + segment->payload <= U16_MAX;
+}
+
+/* Whoever forwards what a port receives would have to segment it in this way again. */
+static bool gro_device_is_port(const struct net_device *dev)
+{
+	return rcu_access_pointer(dev->rx_handler);
+}
+
+struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_buff *skb)
+{
+	const unsigned int offset = skb_gro_offset(skb);
+	struct gro_segment segment;
+	struct sk_buff *held;
+	bool is_last;
+
+	if (!segment_get(skb, &segment) || gro_device_is_port(skb->dev)) {
+		NAPI_GRO_CB(skb)->flush = 1;
+		return NULL;
+	}
+	held = segment_find_held(held_list, segment.headers, offset);
+	is_last = segment_ends_packet(&segment);	/* the headers may move */
+	skb_gro_pull(skb, segment.header_length);
+	if (!held) {
+		NAPI_GRO_CB(skb)->flush |= is_last;
+		return NULL;
+	}
+	if (NAPI_GRO_CB(skb)->flush || !segment_continues(held, offset, &segment) ||
+	    !omx_gro_append(held, skb))
+		return held;
+	return is_last ? held : NULL;
+}
+
+void omx_gro_complete_segment(struct sk_buff *skb, unsigned int offset)
+{
+	struct omx_tso_headers *headers = (void *)(skb->data + offset);
+
+	headers->ip.tot_len = cpu_to_be16(skb->len - offset);
+	skb_set_network_header(skb, offset);
+	omx_gso_mark(skb, omx_tso_headers_length(headers->option.type),
+		     skb_shinfo(skb)->gso_size, NAPI_GRO_CB(skb)->count);
+}
