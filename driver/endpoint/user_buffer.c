@@ -131,36 +131,62 @@ bool omx_buffer_read_now(struct omx_buffer_iter *iter, void *to, u32 length)
 	return !left;
 }
 
-/* Frames that the network stack has merged have their payload in a fragment each. */
-static int skb_copy_to_user(const struct sk_buff *skb, u32 offset, char __user *to, u32 length)
+/* What is left to be copied of a range of bytes. */
+struct copy_range {
+	u32 offset;			/* from the next bytes */
+	u32 length;
+	char __user *to;
+};
+
+/* The next bytes. */
+static int copy_piece(struct copy_range *range, const void *from, u32 size)
 {
-	const skb_frag_t *frag = skb_shinfo(skb)->frags;
-	const void *from = skb->data;
-	u32 size = skb_headlen(skb);
+	u32 n;
 
-	for (;;) {
-		if (offset < size) {
-			u32 n = min(length, size - offset);
-
-			if (_copy_to_user(to, from + offset, n))
-				return -EFAULT;
-			to += n;
-			length -= n;
-			offset += n;
-		}
-		if (!length)
-			return 0;
-		offset -= size;
-		from = skb_frag_address(frag);
-		size = skb_frag_size(frag++);
+	if (range->offset >= size) {
+		range->offset -= size;
+		return 0;
 	}
+	n = min(range->length, size - range->offset);
+	if (_copy_to_user(range->to, from + range->offset, n))
+		return -EFAULT;
+	range->to += n;
+	range->length -= n;
+	range->offset = 0;
+	return 0;
+}
+
+/*
+ * Frames that the network stack has merged have their payload in a fragment each, of this skb or
+ * of those that are chained to it.  As skb_copy_bits() walks them.
+ */
+static int copy_pieces(struct copy_range *range, const struct sk_buff *skb)
+{
+	const struct sk_buff *chained;
+	int error, i;
+
+	error = copy_piece(range, skb->data, skb_headlen(skb));
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && range->length && !error; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		error = copy_piece(range, skb_frag_address(frag), skb_frag_size(frag));
+	}
+	for (chained = skb_shinfo(skb)->frag_list; chained && range->length && !error;
+	     chained = chained->next)
+		error = copy_pieces(range, chained);
+	return error;
 }
 
 static int write_whole(struct omx_buffer_iter *iter, const struct sk_buff *skb, u32 offset,
 		       u32 length)
 {
 	const size_t before = iter->whole.iov_len - omx_buffer_left(iter);
-	int error = skb_copy_to_user(skb, offset, iter->whole.iov_base + before, length);
+	struct copy_range range = {
+		.offset = offset,
+		.length = length,
+		.to = iter->whole.iov_base + before,
+	};
+	int error = copy_pieces(&range, skb);
 
 	iov_iter_advance(&iter->iter, length);
 	return error;
@@ -169,7 +195,7 @@ static int write_whole(struct omx_buffer_iter *iter, const struct sk_buff *skb, 
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {
-	if (!iter->segment && !skb_has_frag_list(skb))
+	if (!iter->segment)
 		return write_whole(iter, skb, offset, length);
 	if (offset + length > skb_headlen(skb))
 		return skb_copy_datagram_iter(skb, offset, &iter->iter, length);
