@@ -54,6 +54,13 @@ static inline void omx_vm_flags_clear(struct vm_area_struct *vma, unsigned long 
 #define omx_pin_user_pages_remote	pin_user_pages_remote
 #endif
 
+/* 6.12 brought fragments in the memory of a device. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define omx_skb_is_readable(skb)	true
+#else
+#define omx_skb_is_readable(skb)	skb_frags_readable(skb)
+#endif
+
 /* 6.13 brought hrtimer_setup(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void omx_hrtimer_setup(struct hrtimer *timer,

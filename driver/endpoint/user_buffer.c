@@ -11,6 +11,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
+#include "compat.h"
 #include "endpoint/user_buffer.h"
 
 /* Checks that the lengths add up to the total, without overflow. */
@@ -165,6 +166,8 @@ static int copy_pieces(struct copy_range *range, const struct sk_buff *skb)
 	const struct sk_buff *chained;
 	int error, i;
 
+	if (!omx_skb_is_readable(skb))
+		return -EFAULT;
 	error = copy_piece(range, skb->data, skb_headlen(skb));
 	for (i = 0; i < skb_shinfo(skb)->nr_frags && range->length && !error; i++) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
@@ -189,13 +192,13 @@ static int write_whole(struct omx_buffer_iter *iter, const struct sk_buff *skb, 
 	int error = copy_pieces(&range, skb);
 
 	iov_iter_advance(&iter->iter, length);
-	return error;
+	return range.length ? -EFAULT : error;
 }
 
 int omx_buffer_write_skb(struct omx_buffer_iter *iter, const struct sk_buff *skb,
 			 int offset, u32 length)
 {
-	if (!iter->segment)
+	if (!iter->segment && !IS_ENABLED(CONFIG_HIGHMEM))
 		return write_whole(iter, skb, offset, length);
 	if (offset + length > skb_headlen(skb))
 		return skb_copy_datagram_iter(skb, offset, &iter->iter, length);

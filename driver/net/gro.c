@@ -15,6 +15,7 @@
 #include "net/gso_skb.h"
 #include "net/gso_private.h"
 #include "net/tcp_segments.h"
+#include "net/tso_packet.h"
 #include "omx_wire.h"
 
 struct response_header {
@@ -93,15 +94,12 @@ static bool gro_get_header(struct sk_buff *skb, struct gro_header *header)
 }
 
 /*
- * Most messages are short.  The sender of a clone, on this host, keeps it: its fragments must
- * stay its own.  And TCP segments of the same channel, which GRO holds by itself, must not
- * overtake frames.
+ * Most messages are short.  And TCP segments of the same channel with the Ethertype of IPv4, which
+ * GRO holds by itself, must not overtake frames.
  */
-static bool eager_stays_alone(const struct sk_buff *skb, const struct eager_header *header,
-			      unsigned int payload)
+static bool eager_stays_alone(const struct eager_header *header, unsigned int payload)
 {
-	return (!header->body.offset && eager_ends(header, payload)) || skb_cloned(skb) ||
-	       omx_tso_arrives();
+	return (!header->body.offset && eager_ends(header, payload)) || omx_tso_arrives();
 }
 
 /*
@@ -109,10 +107,14 @@ static bool eager_stays_alone(const struct sk_buff *skb, const struct eager_head
  * merged with them, have the held ones delivered first.  The order of responses is nothing
  * to anybody.
  */
-static bool gro_is_same_flow(const void *held, const struct gro_header *header)
+static bool gro_is_same_flow(const struct sk_buff *skb, const struct gro_header *header,
+			     unsigned int offset)
 {
+	const void *held = skb->data + offset;
+
 	if (omx_gro_is_segment(held))
-		return header->is_eager && omx_gro_is_of_channel(held, header->start);
+		return header->is_eager && skb_headlen(skb) >= offset + OMX_TSO_HEADERS_MIN &&
+		       omx_gro_is_of_channel(held, header->start);
 	return gro_is_same_peer(held, header->start) &&
 	       (header->is_eager || gro_is_same_pull(held, header->start));
 }
@@ -127,7 +129,7 @@ static struct sk_buff *gro_find_held(struct list_head *held, const struct gro_he
 	list_for_each_entry(skb, held, list) {
 		if (!NAPI_GRO_CB(skb)->same_flow)
 			continue;
-		if (gro_is_same_flow(skb->data + offset, header))
+		if (gro_is_same_flow(skb, header, offset))
 			found = skb;
 		else
 			NAPI_GRO_CB(skb)->same_flow = 0;
@@ -157,7 +159,8 @@ static bool gro_continues(const struct sk_buff *held, unsigned int offset,
 	unsigned int held_length = held->len - offset - header->length;
 	const void *first = held->data + offset;
 
-	if (omx_gro_is_segment(first) || length > skb_shinfo(held)->gso_size ||
+	if (omx_gro_is_segment(first) || skb_headlen(held) < offset + header->length ||
+	    length > skb_shinfo(held)->gso_size ||
 	    header->length + held_length + length > U16_MAX)
 		return false;
 	if (header->is_eager)
@@ -210,6 +213,9 @@ struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb
 	struct sk_buff *held;
 	unsigned int length;
 
+	/* It comes in one piece, or others have it: what they see must not change. */
+	if (skb_is_gso(skb) || skb_cloned(skb))
+		NAPI_GRO_CB(skb)->flush = 1;
 	if (gro_next_is_segment(skb))
 		return omx_gro_receive_segment(held_list, skb);
 	if (!gro_get_header(skb, &header)) {
@@ -218,7 +224,7 @@ struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb
 	}
 	length = skb_gro_len(skb) - header.length;
 	held = gro_find_held(held_list, &header, offset);
-	if (header.is_eager && eager_stays_alone(skb, header.start, length))
+	if (header.is_eager && eager_stays_alone(header.start, length))
 		NAPI_GRO_CB(skb)->flush = 1;
 	skb_gro_pull(skb, header.length);
 	if (!held) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * GRO of TCP segments with our Ethertype: those that a NIC has made of one packet become one
- * again, which tso_receive.c turns into frames.  The network stack does the same with segments
- * that have the Ethertype of IPv4.
+ * again, which tso_receive.c turns into frames, or gso.c into segments if it is forwarded.  The
+ * network stack does the same with segments that have the Ethertype of IPv4.
  *
  * gro.c calls these, in softirq.
  */
@@ -28,16 +28,21 @@ static bool segment_get(struct sk_buff *skb, struct gro_segment *segment)
 	const unsigned int offset = skb_gro_offset(skb), length = skb_gro_len(skb);
 	const struct omx_tso_headers *headers;
 
-	if (length <= sizeof(*headers))
+	if (length < OMX_TSO_HEADERS_MIN)
 		return false;
-	headers = skb_gro_header(skb, offset + sizeof(*headers), offset);
-	if (!headers || !omx_gso_header_length(headers->option.type) ||
-	    be16_to_cpu(headers->ip.tot_len) != length)
+	headers = skb_gro_header(skb, offset + OMX_TSO_HEADERS_MIN, offset);
+	segment->header_length = headers ? omx_gso_segment_header_length(headers) : 0;
+	if (!segment->header_length || length <= segment->header_length)
+		return false;
+	headers = skb_gro_header(skb, offset + segment->header_length, offset);
+	if (!headers)
 		return false;
 	segment->headers = headers;
-	segment->header_length = omx_tso_headers_length(headers->option.type);
 	segment->payload = length - segment->header_length;
 	segment->end = be32_to_cpu(headers->tcp.seq) + segment->payload;
+	/* With padding: it is delivered by itself, behind those that are held. */
+	if (be16_to_cpu(headers->ip.tot_len) != length)
+		NAPI_GRO_CB(skb)->flush = 1;
 	return true;
 }
 
@@ -68,29 +73,37 @@ static bool segment_is_of_channel(const struct omx_tso_headers *held,
 	       held->tcp.ack_seq == headers->tcp.ack_seq;
 }
 
-/* The held skb of this channel, or NULL.  The others are of other flows. */
+static bool held_is_of_channel(const struct sk_buff *skb, const struct omx_tso_headers *headers,
+			       unsigned int offset)
+{
+	const void *held = skb->data + offset;
+
+	if (!omx_gro_is_segment(held))
+		return omx_gro_is_of_channel(headers, held);
+	return skb_headlen(skb) >= offset + OMX_TSO_HEADERS_MIN &&
+	       segment_is_of_channel(held, headers);
+}
+
+/*
+ * The last one of this channel that is held, or NULL.  There is no other one with packets of
+ * eager messages, whose order matters.
+ */
 static struct sk_buff *segment_find_held(struct list_head *held_list,
 					 const struct omx_tso_headers *headers,
 					 unsigned int offset)
 {
-	struct sk_buff *found = NULL;
 	struct sk_buff *skb;
 
-	list_for_each_entry(skb, held_list, list) {
-		const void *held = skb->data + offset;
-
-		if (!NAPI_GRO_CB(skb)->same_flow)
-			continue;
-		if (omx_gro_is_segment(held) ? segment_is_of_channel(held, headers) :
-					       omx_gro_is_of_channel(headers, held))
-			found = skb;
-		else
-			NAPI_GRO_CB(skb)->same_flow = 0;
-	}
-	return found;
+	list_for_each_entry(skb, held_list, list)
+		if (NAPI_GRO_CB(skb)->same_flow && held_is_of_channel(skb, headers, offset))
+			return skb;
+	return NULL;
 }
 
-/* Nothing but the lengths, the sequence number and the checksums differs in one packet. */
+/*
+ * Nothing but the lengths, the sequence number and the checksums differs in one packet.  Of the
+ * others, tso_receive.c looks at those of the first segment.
+ */
 static bool segment_is_of_packet(const struct omx_tso_headers *held,
 				 const struct omx_tso_headers *headers)
 {
@@ -107,16 +120,12 @@ static bool segment_continues(const struct sk_buff *held, unsigned int offset,
 	const struct omx_tso_headers *first = (const void *)(held->data + offset);
 	const u32 held_payload = held->len - offset - segment->header_length;
 
-	return omx_gro_is_segment(first) && segment_is_of_packet(first, segment->headers) &&
+	return omx_gro_is_segment(first) &&
+	       skb_headlen(held) >= offset + segment->header_length &&
+	       segment_is_of_packet(first, segment->headers) &&
 	       be32_to_cpu(first->tcp.seq) + held_payload + segment->payload == segment->end &&
 	       segment->payload <= skb_shinfo(held)->gso_size &&
 	       held->len - offset + segment->payload <= U16_MAX;
-}
-
-/* Whoever forwards what a port receives would have to segment it in this way again. */
-static bool gro_device_is_port(const struct net_device *dev)
-{
-	return rcu_access_pointer(dev->rx_handler);
 }
 
 struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_buff *skb)
@@ -126,21 +135,19 @@ struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_b
 	struct sk_buff *held;
 	bool is_last;
 
-	if (!segment_get(skb, &segment) || gro_device_is_port(skb->dev)) {
+	if (!segment_get(skb, &segment)) {
 		NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
 	}
 	held = segment_find_held(held_list, segment.headers, offset);
 	is_last = segment_ends_packet(&segment);	/* the headers may move */
 	skb_gro_pull(skb, segment.header_length);
-	if (!held) {
-		NAPI_GRO_CB(skb)->flush |= is_last;
-		return NULL;
-	}
-	if (NAPI_GRO_CB(skb)->flush || !segment_continues(held, offset, &segment) ||
-	    !omx_gro_append(held, skb))
-		return held;
-	return is_last ? held : NULL;
+	if (held && !NAPI_GRO_CB(skb)->flush && segment_continues(held, offset, &segment) &&
+	    omx_gro_append(held, skb))
+		return is_last ? held : NULL;
+	/* Nothing can follow it. */
+	NAPI_GRO_CB(skb)->flush |= is_last;
+	return held;
 }
 
 void omx_gro_complete_segment(struct sk_buff *skb, unsigned int offset)

@@ -79,6 +79,33 @@ static void gso_fix_header(struct sk_buff *frame, u32 mac_length, u32 before, u3
 		gso_fix_response((void *)(head + 1), before);
 }
 
+/* The same for TCP segments with our Ethertype, whose checksums nobody looks at. */
+static void gso_fix_segment(struct sk_buff *segment, u32 mac_length, u32 before)
+{
+	struct omx_tso_headers *headers = (void *)(skb_mac_header(segment) + mac_length);
+
+	skb_set_network_header(segment, mac_length);
+	skb_reset_mac_len(segment);
+	headers->ip.tot_len = cpu_to_be16(segment->len - mac_length);
+	be32_add_cpu(&headers->tcp.seq, before);
+}
+
+/* Of several frames or segments, in the linear part; 0: neither. */
+static u32 gso_pull_header(struct sk_buff *skb)
+{
+	u32 header;
+
+	if (!pskb_may_pull(skb, sizeof(struct omx_wire_head)))
+		return 0;
+	if (!omx_gro_is_segment(skb->data))
+		header = omx_gso_header_length(((const struct omx_wire_head *)skb->data)->type);
+	else if (pskb_may_pull(skb, OMX_TSO_HEADERS_MIN))
+		header = omx_gso_segment_header_length((const void *)skb->data);
+	else
+		return 0;
+	return pskb_may_pull(skb, header) ? header : 0;
+}
+
 /* ---- of page fragments ---- */
 
 /* What skb_segment() would make heads for, which take longer than everything else here. */
@@ -197,12 +224,12 @@ static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t featur
 	u32 size = skb_shinfo(skb)->gso_size, i = 0;
 	struct sk_buff *frames, *frame;
 	u32 header, mac_length;
+	bool is_segment;
 
-	if (!omx_gso_is_ours(skb) || !pskb_may_pull(skb, sizeof(struct omx_wire_head)))
+	header = omx_gso_is_ours(skb) ? gso_pull_header(skb) : 0;
+	if (!header)
 		return ERR_PTR(-EINVAL);
-	header = omx_gso_header_length(((const struct omx_wire_head *)skb->data)->type);
-	if (!header || !pskb_may_pull(skb, header))
-		return ERR_PTR(-EINVAL);
+	is_segment = omx_gro_is_segment(skb->data);
 	mac_length = skb->data - skb_mac_header(skb);
 	if (gso_is_plain(skb, header, features))
 		frames = gso_segment_plain(skb);
@@ -211,7 +238,10 @@ static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t featur
 	if (IS_ERR(frames))
 		return frames;
 	for (frame = frames; frame; frame = frame->next, i++)
-		gso_fix_header(frame, mac_length, i * size, i);
+		if (is_segment)
+			gso_fix_segment(frame, mac_length, i * size);
+		else
+			gso_fix_header(frame, mac_length, i * size, i);
 	return frames;
 }
 

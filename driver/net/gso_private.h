@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "net/tso_packet.h"
 #include "omx_wire.h"
 
 struct list_head;
@@ -24,6 +25,14 @@ static inline u32 omx_gso_header_length(u8 type)
 	default:
 		return 0;
 	}
+}
+
+/* The same for a TCP segment with our Ethertype, which may be in a page that others write to. */
+static inline u32 omx_gso_segment_header_length(const struct omx_tso_headers *headers)
+{
+	const u8 type = READ_ONCE(headers->option.type);
+
+	return omx_gso_header_length(type) ? omx_tso_headers_length(type) : 0;
 }
 
 /* Softirq.  See struct offload_callbacks. */

@@ -178,11 +178,11 @@ void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 f
 	hello_send_probe(board, peer->mac, flags, frame, peer->probe_nonce);
 }
 
-void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer)
+void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer, __be16 ethertype)
 {
 	hello_send(board, OMX_WIRE_HELLO, peer->mac, OMX_HELLO_WANT_RESPONSE);
 	hello_send_tso_probe(board, peer->mac, OMX_HELLO_WANT_RESPONSE, peer->probe_nonce,
-			     peer->tso_asked);
+			     ethertype);
 }
 
 static void hello_start_udp(struct omx_peer *peer)
@@ -484,6 +484,7 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 	}
 	if (peer->takes_tso != (hello->flags & TSO_FLAGS)) {
 		peer->takes_tso = hello->flags & TSO_FLAGS;
+		peer->tso_needs_ip = false;
 		omx_tso_probe_soon(board, peer);
 	}
 	if (found)
@@ -595,6 +596,8 @@ void omx_peer_exchange_mtu(struct omx_board *board, u64 mac)
 /* The response to a probe is as long as the probe, travels as it did, and has its nonce. */
 static void hello_respond(struct omx_board *board, const struct hello *hello, bool probe)
 {
+	if (probe && hello->tso && !board_tso_flags(board))
+		return;
 	if (probe && hello->tso)
 		hello_send_tso_probe(board, hello->mac, 0, hello->nonce, hello->tso);
 	else if (probe)

@@ -42,7 +42,7 @@ void omx_peer_request_mtu(struct omx_board *board, u64 mac);
  */
 void omx_hello_probe(struct omx_board *board, const struct omx_peer *peer, u32 frame);
 /* The same with two TCP segments, to find out whether these arrive. */
-void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer);
+void omx_hello_tso_probe(struct omx_board *board, const struct omx_peer *peer, __be16 ethertype);
 /* The peer requested frames above the path MTU: tells it ours, requests its own. */
 void omx_peer_exchange_mtu(struct omx_board *board, u64 mac);
 

@@ -95,17 +95,19 @@ static u32 probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned
 	return length;
 }
 
-static bool tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
+/* The Ethertype of a probe of TCP segments that is to be sent now, or 0. */
+static __be16 tso_probe_is_due(struct omx_board *board, struct omx_peer *peer,
+			       unsigned long *next)
 {
 	struct omx_peer_table *table = &board->peers;
-	bool due;
+	__be16 ethertype;
 
 	spin_lock_bh(&table->lock);
-	due = table->running && omx_tso_probe_is_due(board, peer, next);
-	if (due)
+	ethertype = table->running ? omx_tso_probe_is_due(board, peer, next) : 0;
+	if (ethertype)
 		probe_draw_nonce(peer);
 	spin_unlock_bh(&table->lock);
-	return due;
+	return ethertype;
 }
 
 /* Where probing goes on: not with the same peer on all hosts. */
@@ -122,6 +124,7 @@ static unsigned int probe_range(struct omx_board *board, unsigned long first,
 {
 	struct omx_peer *peer;
 	unsigned long index;
+	__be16 ethertype;
 	u32 length;
 
 	xa_for_each(&board->peers.by_index, index, peer) {
@@ -136,8 +139,9 @@ static unsigned int probe_range(struct omx_board *board, unsigned long first,
 			omx_hello_probe(board, peer, length);
 			may_send--;
 		}
-		if (may_send && tso_probe_is_due(board, peer, next)) {
-			omx_hello_tso_probe(board, peer);
+		ethertype = may_send ? tso_probe_is_due(board, peer, next) : 0;
+		if (ethertype) {
+			omx_hello_tso_probe(board, peer, ethertype);
 			may_send--;
 		}
 		omx_cond_resched_rcu();

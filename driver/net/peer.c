@@ -216,6 +216,7 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 	peer_report_lost(table, peer);
 	WRITE_ONCE(peer->mtu, 0);
 	WRITE_ONCE(peer->tso, 0);
+	peer->tso_needs_ip = false;
 	memset(&peer->path, 0, sizeof(peer->path));
 	if (peer->udp)
 		WRITE_ONCE(peer->udp->limit, 0);

@@ -56,10 +56,10 @@ bool omx_tso_is_offered(const struct omx_board *board);
 /* Can the board send and receive them?  RCU read lock held. */
 bool omx_tso_is_possible(const struct omx_board *board);
 /*
- * Does it rather have them with our Ethertype?  GRO need not verify a checksum then, and no
- * filter for TCP sees them.  But a NIC with several receive queues spreads packets by their IP
- * addresses, verifies what is IP, and may look for it in what it segments; and interfaces on top
- * of others leave GRO to those.
+ * Does it rather have them with our Ethertype?  GRO need not verify a checksum then, and what
+ * filters TCP on the way to it does not see them.  But a NIC with several receive queues spreads
+ * packets by their IP addresses, verifies what is IP, and may look for it in what it segments;
+ * and interfaces on top of others leave GRO to those.
  */
 bool omx_tso_prefers_own(const struct omx_board *board);
 /* Does this peer receive them?  The same condition. */
@@ -87,8 +87,11 @@ static inline bool omx_tso_is_own(const struct sk_buff *skb)
 struct sk_buff *omx_tso_unwrap(struct omx_board *board, struct sk_buff *skb);
 
 /* ---- tso_probe.c; any context, table->lock held ---- */
-/* Is a probe to be sent now?  Lowers *next to when one will be.  RCU read lock held. */
-bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
+/*
+ * Is a probe to be sent now, and with which Ethertype?  0: not now; lowers *next to when one will
+ * be.  RCU read lock held.
+ */
+__be16 omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
 void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be16 ethertype);
 /* Whether it receives them has changed. */
 void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer);
@@ -145,10 +148,10 @@ static inline bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u6
 	return true;
 }
 
-static inline bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer,
-					unsigned long *next)
+static inline __be16 omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer,
+					  unsigned long *next)
 {
-	return false;
+	return 0;
 }
 
 static inline void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer,

@@ -38,6 +38,9 @@ struct omx_tso_headers {
 	};
 } __packed;
 
+/* Of any type: all that is in front of its body. */
+#define OMX_TSO_HEADERS_MIN	offsetof(struct omx_tso_headers, body)
+
 /* Routers do not forward these (RFC 3927), and receive queues (RSS) spread peers by them. */
 static inline __be32 omx_tso_address(const u8 *mac)
 {

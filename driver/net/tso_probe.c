@@ -56,12 +56,39 @@ static bool tso_is_wanted(const struct omx_board *board, const struct omx_peer *
 	       (tso_own_is_wanted(board, peer) || tso_ip_is_wanted(board, peer));
 }
 
+/* The same for segments with this Ethertype. */
+static bool tso_type_is_wanted(const struct omx_board *board, const struct omx_peer *peer,
+			       __be16 ethertype)
+{
+	return tso_is_wanted(board, peer) &&
+	       (ethertype == cpu_to_be16(ETH_P_IP) ? tso_ip_is_wanted(board, peer) :
+						     tso_own_is_wanted(board, peer));
+}
+
 static void search_end(struct omx_peer *peer)
 {
 	peer->tso_asked = 0;
 	peer->tso_waits = false;
 	peer->tso_failed = 0;
 	peer->tso_due = jiffies + REPEAT_INTERVAL;
+}
+
+static void search_restart(struct omx_peer *peer)
+{
+	search_end(peer);
+	peer->tso_due = jiffies;
+}
+
+/*
+ * With which Ethertype?  A NIC that has lost those with ours may have had to be reset: they are
+ * not tried again while the others arrive.
+ */
+static __be16 search_first(const struct omx_board *board, const struct omx_peer *peer)
+{
+	bool own = tso_own_is_wanted(board, peer) &&
+		   !(peer->tso_needs_ip && tso_ip_is_wanted(board, peer));
+
+	return cpu_to_be16(own ? omx_ethertype : ETH_P_IP);
 }
 
 /* These do not reach it.  False: and there are no others. */
@@ -83,8 +110,7 @@ static bool search_goes_on(struct omx_board *board, struct omx_peer *peer)
 static bool probe_again(struct omx_board *board, struct omx_peer *peer)
 {
 	if (!peer->tso_asked)
-		peer->tso_asked = cpu_to_be16(tso_own_is_wanted(board, peer) ? omx_ethertype :
-									       ETH_P_IP);
+		peer->tso_asked = search_first(board, peer);
 	/* A probe tells nothing of a peer that is silent: it may not be there. */
 	if (peer->tso_waits && time_after_eq(READ_ONCE(peer->heard), peer->tso_probed))
 		peer->tso_failed++;
@@ -102,30 +128,42 @@ static void search_begin(struct omx_peer *peer)
 		peer->tso_due = jiffies;
 }
 
-bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
+/* The MTU, the queues or what the peer prefers may have changed. */
+static void search_follow_change(struct omx_board *board, struct omx_peer *peer)
+{
+	if (peer->tso && !tso_type_is_wanted(board, peer, peer->tso)) {
+		tso_set(board, peer, 0);
+		search_restart(peer);
+	}
+	if (peer->tso_asked && !tso_type_is_wanted(board, peer, peer->tso_asked))
+		search_restart(peer);
+}
+
+__be16 omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next)
 {
 	bool due = false;
 
 	lockdep_assert_held(&board->peers.lock);
+	search_follow_change(board, peer);
 	if (!tso_is_wanted(board, peer)) {
-		tso_set(board, peer, 0);
-		search_end(peer);
-		search_begin(peer);
-		return false;
+		search_restart(peer);
+		return 0;
 	}
 	if (time_after_eq(jiffies, peer->tso_due))
 		due = probe_again(board, peer);
 	if (time_before(peer->tso_due, *next))
 		*next = peer->tso_due;
-	return due;
+	return due ? peer->tso_asked : 0;
 }
 
 void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be16 ethertype)
 {
 	lockdep_assert_held(&board->peers.lock);
 	/* Others may be those of a search that is over. */
-	if (!tso_is_wanted(board, peer) || ethertype != peer->tso_asked)
+	if (ethertype != peer->tso_asked || !tso_type_is_wanted(board, peer, ethertype))
 		return;
+	if (ethertype == cpu_to_be16(ETH_P_IP) && tso_own_is_wanted(board, peer))
+		peer->tso_needs_ip = true;
 	tso_set(board, peer, ethertype);
 	search_end(peer);
 }
@@ -152,6 +190,8 @@ void omx_tso_doubt(struct omx_board *board, u64 mac)
 	rcu_read_unlock();
 	spin_lock_bh(&table->lock);
 	peer = omx_peer_find(table, mac);
+	if (peer && !peer->tso_waits)
+		peer->tso_asked = peer->tso;
 	if (peer)
 		omx_tso_probe_soon(board, peer);
 	spin_unlock_bh(&table->lock);

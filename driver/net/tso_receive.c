@@ -300,7 +300,7 @@ struct sk_buff *omx_tso_unwrap(struct omx_board *board, struct sk_buff *skb)
 {
 	struct tso_segment segment;
 
-	if (!headers_are_ours(skb)) {
+	if (skb->pkt_type != PACKET_HOST || !headers_are_ours(skb)) {
 		omx_count(board, DROP_TSO_HEADER);
 		kfree_skb(skb);
 		return NULL;
@@ -340,7 +340,7 @@ bool omx_tso_prefers_own(const struct omx_board *board)
 {
 	const struct net_device *dev = board->dev;
 
-	return dev->real_num_rx_queues == 1 && !netif_is_lag_master(dev) &&
+	return dev->real_num_rx_queues == 1 && list_empty(&dev->adj_list.lower) &&
 	       !dev->netdev_ops->ndo_get_iflink;
 }
 

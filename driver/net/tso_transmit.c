@@ -173,7 +173,7 @@ bool omx_tso_wrap(struct omx_board *board, struct sk_buff *skb, u64 mac)
 	struct omx_tso_frame frame;
 
 	if (!ethertype)
-		return true;
+		return !is_probe;
 	if (!tso_fits(board, skb, mac, type) || skb_cow_head(skb, OMX_TSO_OVERHEAD))
 		return !is_probe;
 	memcpy(&frame, skb->data, ETH_HLEN + omx_wire_header_length(type));

@@ -20,8 +20,8 @@ unsigned long jiffies;
 static struct omx_board board;
 static struct omx_peer peers[PEERS_MAX + 1];	/* by index, from 1 */
 static u32 probes[PEERS_MAX + 1], tso_probes[PEERS_MAX + 1];
-static u32 in_tick, most_in_tick, answered_below;
-static bool segments_arrive, own_ones_arrive, peers_are_silent;
+static u32 in_tick, most_in_tick, answered_below, own_probes;
+static bool segments_arrive, own_ones_arrive, own_is_preferred, peers_are_silent;
 
 unsigned int omx_ethertype = OMX_ETHERTYPE_DEFAULT;
 
@@ -91,21 +91,22 @@ bool omx_tso_is_possible(const struct omx_board *from)
 bool omx_tso_prefers_own(const struct omx_board *from)
 {
 	(void)from;
-	return true;
+	return own_is_preferred;
 }
 
 /* It arrives or not, and the response is there at once. */
-void omx_hello_tso_probe(struct omx_board *to, const struct omx_peer *peer)
+void omx_hello_tso_probe(struct omx_board *to, const struct omx_peer *peer, __be16 ethertype)
 {
 	mock_require(mock_is_reader() && !mock_locks_held(), "a probe of segments is sent");
 	assert_true(peer->probe_nonce);
 	tso_probes[peer->index]++;
 	most_in_tick = max(most_in_tick, ++in_tick);
-	assert_true(peer->tso_asked == IP || peer->tso_asked == OWN);
-	if (!(peer->tso_asked == IP ? segments_arrive : own_ones_arrive))
+	assert_true(ethertype == IP || ethertype == OWN);
+	own_probes += ethertype == OWN;
+	if (!(ethertype == IP ? segments_arrive : own_ones_arrive))
 		return;
 	spin_lock_bh(&to->peers.lock);
-	omx_tso_probe_answered(to, &peers[peer->index], peer->tso_asked);
+	omx_tso_probe_answered(to, &peers[peer->index], ethertype);
 	spin_unlock_bh(&to->peers.lock);
 }
 
@@ -199,8 +200,9 @@ static int setup(void **state)
 	memset(probes, 0, sizeof(probes));
 	memset(tso_probes, 0, sizeof(tso_probes));
 	segments_arrive = own_ones_arrive = peers_are_silent = false;
+	own_is_preferred = true;
 	jiffies = -2ul * HZ;	/* wraps soon */
-	in_tick = most_in_tick = answered_below = 0;
+	in_tick = most_in_tick = answered_below = own_probes = 0;
 	spin_lock_init(&board.peers.lock);
 	board.mtu = MTU;
 	board.peers.running = true;
@@ -397,7 +399,23 @@ static void segments__follow_the_mtu(void **state)
 	assert_int_equal(tso_probes[1], 2);
 }
 
-/* Our Ethertype first, if the peer prefers it, then that of IPv4, which long frames do not have. */
+/* As hello.c does it when a peer has begun to say something else. */
+static void peer_says(u8 flags)
+{
+	spin_lock_bh(&board.peers.lock);
+	peers[1].takes_tso = flags;
+	peers[1].tso_needs_ip = false;
+	omx_tso_probe_soon(&board, &peers[1]);
+	spin_unlock_bh(&board.peers.lock);
+}
+
+static void board_changes(void)
+{
+	mod_delayed_work(NULL, &board.peers.hello, 0);
+	ticks_pass(1);
+}
+
+/* With our Ethertype first, if both prefer it, and then with that of IPv4. */
 static void segments__have_our_ethertype_if_that_passes(void **state)
 {
 	(void)state;
@@ -412,12 +430,41 @@ static void segments__have_our_ethertype_if_that_passes(void **state)
 	ticks_pass(HZ);
 	assert_int_equal(tso_probes[1], 1 + PROBES + 1);
 	assert_int_equal(peers[1].tso, IP);
-	ticks_pass(REPEAT_INTERVAL);
-	assert_int_equal(tso_probes[1], 1 + 2 * (PROBES + 1));
+}
+
+/* A NIC may have had to be reset because of them. */
+static void segments__with_our_ethertype_are_not_tried_in_vain(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_own_segments(1500);
+	ticks_pass(HZ);
 	assert_int_equal(peers[1].tso, IP);
+	assert_int_equal(own_probes, PROBES);
+	ticks_pass(10 * REPEAT_INTERVAL);
+	assert_int_equal(tso_probes[1], PROBES + 1 + 10);
+	assert_int_equal(own_probes, PROBES);
 	own_ones_arrive = true;
-	ticks_pass(REPEAT_INTERVAL);
+	peer_says(OMX_HELLO_TSO);
+	ticks_pass(HZ);
+	peer_says(OMX_HELLO_TSO | OMX_HELLO_TSO_OWN);
+	ticks_pass(HZ);
 	assert_int_equal(peers[1].tso, OWN);
+}
+
+/* What is in doubt is asked for first. */
+static void segments__of_ipv4_are_doubted_alone(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_own_segments(1500);
+	ticks_pass(2 * HZ);
+	segments_arrive = false;
+	omx_tso_doubt(&board, 1);
+	ticks_pass(HZ);
+	assert_int_equal(tso_probes[1], PROBES + 1 + PROBES);
+	assert_int_equal(own_probes, PROBES);
+	assert_int_equal(peers[1].tso, 0);
 }
 
 static void segments__of_long_frames_have_our_ethertype(void **state)
@@ -430,7 +477,29 @@ static void segments__of_long_frames_have_our_ethertype(void **state)
 	own_ones_arrive = false;
 	ticks_pass(REPEAT_INTERVAL + HZ);
 	assert_int_equal(tso_probes[1], 1 + PROBES);
+	assert_int_equal(own_probes, tso_probes[1]);
 	assert_int_equal(peers[1].tso, 0);
+}
+
+/* Those in use, and those that are asked for, end with the conditions for them. */
+static void segments__follow_what_is_preferred(void **state)
+{
+	(void)state;
+	segments_arrive = true;
+	meet_with_own_segments(1500);
+	ticks_pass(HZ);
+	assert_int_equal(peers[1].tso, IP);
+	board.mtu = MTU;		/* too long for a checksum */
+	board_changes();
+	assert_int_equal(peers[1].tso, 0);
+	assert_int_equal(peers[1].tso_asked, OWN);
+	own_ones_arrive = true;
+	ticks_pass(HZ);
+	assert_int_equal(peers[1].tso, OWN);
+	own_is_preferred = false;	/* the NIC has more queues now */
+	board.mtu = 1500;
+	board_changes();
+	assert_int_equal(peers[1].tso, IP);
 }
 
 /* An answer to a search that is over, or to a probe of the other kind, proves nothing. */
@@ -442,6 +511,10 @@ static void segments__are_proved_by_their_own_answer(void **state)
 	assert_int_equal(peers[1].tso_asked, OWN);
 	answer(IP);
 	assert_int_equal(peers[1].tso, 0);
+	own_is_preferred = false;
+	answer(OWN);
+	assert_int_equal(peers[1].tso, 0);
+	own_is_preferred = true;
 	answer(OWN);
 	assert_int_equal(peers[1].tso, OWN);
 	answer(IP);
@@ -462,7 +535,10 @@ int main(void)
 		cmocka_unit_test_setup(segments__doubts_have_a_limit, setup),
 		cmocka_unit_test_setup(segments__follow_the_mtu, setup),
 		cmocka_unit_test_setup(segments__have_our_ethertype_if_that_passes, setup),
+		cmocka_unit_test_setup(segments__with_our_ethertype_are_not_tried_in_vain, setup),
+		cmocka_unit_test_setup(segments__of_ipv4_are_doubted_alone, setup),
 		cmocka_unit_test_setup(segments__of_long_frames_have_our_ethertype, setup),
+		cmocka_unit_test_setup(segments__follow_what_is_preferred, setup),
 		cmocka_unit_test_setup(segments__are_proved_by_their_own_answer, setup),
 	};
 

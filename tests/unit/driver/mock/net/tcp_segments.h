@@ -13,7 +13,7 @@ struct omx_peer;
 
 bool omx_tso_is_possible(const struct omx_board *board);
 bool omx_tso_prefers_own(const struct omx_board *board);
-bool omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
+__be16 omx_tso_probe_is_due(struct omx_board *board, struct omx_peer *peer, unsigned long *next);
 void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be16 ethertype);
 void omx_tso_probe_soon(struct omx_board *board, struct omx_peer *peer);
 void omx_tso_doubt(struct omx_board *board, u64 mac);
