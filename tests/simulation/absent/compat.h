@@ -6,6 +6,7 @@
 #include <linux/timer.h>
 
 #define omx_timer_container	from_timer
+#define omx_skb_is_readable(skb)	true
 
 static inline void omx_cond_resched_rcu(void)
 {

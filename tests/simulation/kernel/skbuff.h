@@ -56,6 +56,8 @@ struct sk_buff {
 	u16 mac_header, network_header, transport_header;	/* from head */
 	u16 gso_size, gso_segs;
 	u32 gso_type;
+	u8 nr_frags;			/* 0: all is linear */
+	struct sk_buff *frag_list;
 	skb_frag_t frags[0];
 	u8 *head, *data;
 	struct sim_bytes *bytes;
