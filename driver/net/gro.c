@@ -8,6 +8,7 @@
  * The network stack calls omx_gro_receive() and omx_gro_complete() in softirq, for frames
  * of our Ethertype on any interface, whether it is a board or not.
  */
+#include <linux/delay.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/gro.h>
@@ -17,6 +18,11 @@
 #include "net/tcp_segments.h"
 #include "net/tso_packet.h"
 #include "omx_wire.h"
+
+/* ms: NAPI holds frames for gro_flush_timeout of the interface, and for a tick. */
+#define HELD_FOR_MS	50
+
+static bool gro_has_stopped;
 
 struct response_header {
 	struct omx_wire_head head;
@@ -213,8 +219,8 @@ struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb
 	struct sk_buff *held;
 	unsigned int length;
 
-	/* It comes in one piece, or others have it: what they see must not change. */
-	if (skb_is_gso(skb) || skb_cloned(skb))
+	/* If it comes in one piece, or others have it, what they see must not change. */
+	if (skb_is_gso(skb) || skb_cloned(skb) || unlikely(READ_ONCE(gro_has_stopped)))
 		NAPI_GRO_CB(skb)->flush = 1;
 	if (gro_next_is_segment(skb))
 		return omx_gro_receive_segment(held_list, skb);
@@ -251,4 +257,11 @@ int omx_gro_complete(struct sk_buff *skb, int offset)
 	omx_gso_mark(skb, omx_gso_header_length(head->type), skb_shinfo(skb)->gso_size,
 		     NAPI_GRO_CB(skb)->count);
 	return 0;
+}
+
+void omx_gro_stop(void)
+{
+	WRITE_ONCE(gro_has_stopped, true);
+	synchronize_net();	/* whoever has not seen that holds its frame by now */
+	msleep(HELD_FOR_MS);
 }

@@ -261,5 +261,7 @@ void omx_gso_init(void)
 
 void omx_gso_exit(void)
 {
+	/* The network stack would warn of frames whose type is gone, and drop them. */
+	omx_gro_stop();
 	dev_remove_offload(&gso_offload);
 }

@@ -38,6 +38,8 @@ static inline u32 omx_gso_segment_header_length(const struct omx_tso_headers *he
 /* Softirq.  See struct offload_callbacks. */
 struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb);
 int omx_gro_complete(struct sk_buff *skb, int offset);
+/* Holds no more frames, and waits until those that are held have been delivered.  Sleeps. */
+void omx_gro_stop(void);
 /*
  * Puts the payload of a frame behind that of held ones, from the offset of GRO on.  The
  * headers may move.  False: there is no memory, and nothing has changed.
