@@ -51,7 +51,7 @@ struct omx_peer {
 	u8 takes_tso;			/* OMX_HELLO_TSO... of its hello; table->lock held */
 	__be16 tso;			/* Ethertype of segments that reach it, or 0: tso_probe.c */
 	__be16 tso_asked;		/* that of probes, or 0: no search; table->lock held */
-	bool tso_needs_ip;		/* only those of IPv4 arrive; table->lock held */
+	bool tso_needs_ip;		/* those with ours have been lost; table->lock held */
 	bool tso_waits;			/* for the answer to a probe; table->lock held */
 	u8 tso_failed;			/* probes without an answer; table->lock held */
 	unsigned long tso_probed;	/* jiffies: the last one; table->lock held */

@@ -100,6 +100,7 @@ static bool search_goes_on(struct omx_board *board, struct omx_peer *peer)
 	if (asked == peer->tso || !goes_on)
 		tso_set(board, peer, 0);
 	search_end(peer);
+	peer->tso_needs_ip = goes_on;
 	if (!goes_on)
 		return false;
 	peer->tso_asked = ip;
@@ -162,8 +163,6 @@ void omx_tso_probe_answered(struct omx_board *board, struct omx_peer *peer, __be
 	/* Others may be those of a search that is over. */
 	if (ethertype != peer->tso_asked || !tso_type_is_wanted(board, peer, ethertype))
 		return;
-	if (ethertype == cpu_to_be16(ETH_P_IP) && tso_own_is_wanted(board, peer))
-		peer->tso_needs_ip = true;
 	tso_set(board, peer, ethertype);
 	search_end(peer);
 }

@@ -465,6 +465,26 @@ static void segments__of_ipv4_are_doubted_alone(void **state)
 	assert_int_equal(tso_probes[1], PROBES + 1 + PROBES);
 	assert_int_equal(own_probes, PROBES);
 	assert_int_equal(peers[1].tso, 0);
+	own_ones_arrive = true;		/* nothing speaks against these any more */
+	ticks_pass(REPEAT_INTERVAL);
+	assert_int_equal(peers[1].tso, OWN);
+}
+
+/* That those of IPv4 arrive says nothing of others that have not been tried. */
+static void segments__of_ipv4_do_not_rule_out_others(void **state)
+{
+	(void)state;
+	segments_arrive = own_ones_arrive = true;
+	own_is_preferred = false;
+	meet_with_own_segments(1500);
+	ticks_pass(2 * HZ);
+	assert_int_equal(peers[1].tso, IP);
+	own_is_preferred = true;
+	omx_tso_doubt(&board, 1);
+	ticks_pass(HZ);
+	assert_int_equal(peers[1].tso, IP);
+	ticks_pass(REPEAT_INTERVAL);
+	assert_int_equal(peers[1].tso, OWN);
 }
 
 static void segments__of_long_frames_have_our_ethertype(void **state)
@@ -537,6 +557,7 @@ int main(void)
 		cmocka_unit_test_setup(segments__have_our_ethertype_if_that_passes, setup),
 		cmocka_unit_test_setup(segments__with_our_ethertype_are_not_tried_in_vain, setup),
 		cmocka_unit_test_setup(segments__of_ipv4_are_doubted_alone, setup),
+		cmocka_unit_test_setup(segments__of_ipv4_do_not_rule_out_others, setup),
 		cmocka_unit_test_setup(segments__of_long_frames_have_our_ethertype, setup),
 		cmocka_unit_test_setup(segments__follow_what_is_preferred, setup),
 		cmocka_unit_test_setup(segments__are_proved_by_their_own_answer, setup),
