@@ -171,7 +171,9 @@ static bool segment_read(const struct sk_buff *skb, struct tso_segment *segment)
 		.frame_length = OMX_WIRE_TSO_PAYLOAD(be16_to_cpu(headers->tcp.window)),
 		.before = be32_to_cpu(headers->tcp.seq),
 	};
-	return addresses_are_valid(skb, &headers->ip) && segment_is_valid(skb, segment) &&
+	/* A frame that began so would be taken for another segment. */
+	return headers->option.version != OMX_WIRE_TSO_FIRST &&
+	       addresses_are_valid(skb, &headers->ip) && segment_is_valid(skb, segment) &&
 	       short_one_ends_message(headers, segment);
 }
 

@@ -88,6 +88,8 @@ static const struct directed {
 	{ "nothing",	OMX_WIRE_PULL_RESPONSE,	0, 512,	0,	512 },
 	{ "nothing",	OMX_WIRE_PULL_RESPONSE,	4, 0,	0,	8 },
 	{ "nothing",	OMX_WIRE_EAGER,		0, 0,	0,	0 },
+	{ "nested",	OMX_WIRE_PULL_RESPONSE,	4, 512,	0,	512 },
+	{ "nested",	OMX_WIRE_EAGER,		4, 512,	0,	512 },
 	{ "checksum",	OMX_WIRE_PULL_RESPONSE,	4, 512,	0,	512 },
 	{ "checksum",	OMX_WIRE_EAGER,		4, 512,	1536,	100 },
 };
@@ -363,6 +365,10 @@ static void send_row(const struct directed *row)
 	/* The rest of the message would be in the other half. */
 	if (!strcmp(row->name, "halved")) {
 		packet->eager.msg_last = htons(65535);
+		segment_seal(packet, length);
+	}
+	if (!strcmp(row->name, "nested")) {
+		packet->option.version = OMX_WIRE_TSO_FIRST;
 		segment_seal(packet, length);
 	}
 	if (!strcmp(row->name, "checksum"))

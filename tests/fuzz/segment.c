@@ -245,6 +245,9 @@ enum verdict segment_judge(const struct segment *segment, unsigned int length,
 	if (!lengths_are_right(segment, length))
 		return DROPPED;
 	payload = IP_AT + ntohs(segment->ip.tot_len) - segment_headers(segment->option.type);
+	/* A frame must not look like another segment. */
+	if (segment->option.version == OMX_WIRE_TSO_FIRST)
+		return DROPPED;
 	if (!addresses_are_right(segment) || !place_is_right(segment, payload) ||
 	    !eager_is_right(segment, payload))
 		return DROPPED;
