@@ -29,7 +29,7 @@ struct sleep {
 	bool shared;		/* others have run when the thread last yielded */
 	bool yields;		/* before it sleeps */
 	bool news;		/* ... and need not sleep then */
-	uint64_t away;		/* the longest time that a yield took, in nanoseconds */
+	struct yield_time away;
 };
 
 /* When must a sleep end at the latest? */
@@ -96,15 +96,15 @@ static void sleep_spin(struct sleep *sleep)
 static void sleep_yield(struct sleep *sleep, const struct ring *ring, uint32_t khead,
 			uint32_t wakeups)
 {
-	uint64_t took = 0;
+	struct yield_time *away = &sleep->away;
 	int i;
 
+	if (!away->begun)
+		away->begun = omx__now();
 	sleep->news = false;
-	sleep->away = 0;
-	for (i = 0; i < YIELDS_MAX && !sleep->news && took <= YIELD_LONG_NS; i++) {
-		took = yield_processor();
-		if (took > sleep->away)
-			sleep->away = took;
+	for (i = 0; i < YIELDS_MAX && !sleep->news && away->longest <= YIELD_LONG_NS; i++) {
+		sched_yield();
+		omx__yield_ended(away, omx__now());
 		sleep->news = omx__ring_khead(ring) != khead || omx__ring_wakeups(ring) != wakeups;
 	}
 }
@@ -136,6 +136,7 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 
 	sleep->yields = !omx__settings.wait_spin && omx__settings.poll_us &&
 			omx__yielding_begins(&ep->yielding);
+	sleep->away = omx__yielding_time(&ep->yielding);
 	ep->users++;
 	ep->sleepers++;
 	ep->any_sleepers += sleep->any;
@@ -152,7 +153,7 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 	ep->any_sleepers -= sleep->any;
 	ep->shares_processor = sleep->shared;
 	if (sleep->yields)
-		omx__yielding_learn(&ep->yielding, sleep->away, sleep->news);
+		omx__yielding_learn(&ep->yielding, &sleep->away, sleep->news);
 	if (unlikely(ep->state != ENDPOINT_OPEN))
 		omx__lock_changed(&ep->lock);
 	return err;

@@ -13,6 +13,10 @@
  * it the processor for a yield.  A thread that answers or asks has sent something before it
  * waits; one that only receives finds its yields in vain, and sleeps at once most times.
  *
+ * How long a yield takes is measured from the end of the last one, which spares each message a
+ * look at the clock.  If that is long ago, either others have had the processor or the thread
+ * itself: then this says nothing, and yields are measured from their own beginning for a while.
+ *
  * Plain data, in the endpoint and under its lock.
  */
 #ifndef OMX_YIELDING_H
@@ -35,11 +39,24 @@
 /* So many waits of threads that only receive do not yield after one that did so in vain. */
 #define YIELDING_SKIP		64
 
+/* So many waits measure exactly after one whose yield may have taken long. */
+#define YIELDING_EXACT		1024
+
 struct yielding {
 	uint32_t pause;		/* so many waits do not yield */
 	uint32_t last_pause;	/* ... after the last one that had better not have done so */
 	uint32_t skip;		/* so many waits do not yield, unless something is sent */
 	bool sent;		/* something has been since the last wait that yielded */
+	uint32_t exact;		/* so many waits measure their yields from the beginning */
+	uint64_t last_yield;	/* its end in nanoseconds; 0: the thread has slept since */
+};
+
+/* Of the yields of one wait, in nanoseconds. */
+struct yield_time {
+	uint64_t begun;		/* by the next one; 0: the clock has to be read */
+	uint64_t longest;
+	bool estimated;		/* it may begin much later than that */
+	bool unknown;		/* one may have taken long, or not */
 };
 
 /* The thread, or another one of the endpoint, may wait for the answer. */
@@ -63,15 +80,44 @@ static inline bool omx__yielding_begins(struct yielding *yielding)
 	return true;
 }
 
-/* It has: `took` is the longest time away, in nanoseconds; news: something has arrived then. */
-static inline void omx__yielding_learn(struct yielding *yielding, uint64_t took, bool news)
+/* The wait yields now.  The clock is read if `begun` is 0 then. */
+static inline struct yield_time omx__yielding_time(const struct yielding *yielding)
+{
+	bool exact = yielding->last_pause || yielding->exact || !yielding->last_yield;
+
+	return (struct yield_time){
+		.begun = exact ? 0 : yielding->last_yield,
+		.estimated = !exact,
+	};
+}
+
+static inline void omx__yield_ended(struct yield_time *time, uint64_t now)
+{
+	uint64_t took = now - time->begun;
+
+	if (time->estimated && took > YIELD_LONG_NS)
+		time->unknown = true;
+	else if (took > time->longest)
+		time->longest = took;
+	time->begun = now;
+	time->estimated = false;
+}
+
+/* The wait has yielded; news: something has arrived then. */
+static inline void omx__yielding_learn(struct yielding *yielding, const struct yield_time *time,
+				       bool news)
 {
 	uint32_t twice = 2 * yielding->last_pause;
 
 	if (!news && !yielding->sent)
 		yielding->skip = YIELDING_SKIP;
 	yielding->sent = false;
-	if (took > YIELD_LONG_NS && news) {
+	yielding->last_yield = news ? time->begun : 0;
+	if (time->unknown)
+		yielding->exact = YIELDING_EXACT;
+	else if (yielding->exact)
+		yielding->exact--;
+	if (time->longest > YIELD_LONG_NS && news) {
 		if (twice < YIELDING_PAUSE_MIN)
 			twice = YIELDING_PAUSE_MIN;
 		yielding->last_pause = twice < YIELDING_PAUSE_MAX ? twice : YIELDING_PAUSE_MAX;
