@@ -77,17 +77,13 @@ struct gro_header {
 	bool is_eager;
 };
 
-/* At the offset of GRO.  False: of another type, or hardly longer than a header. */
-static bool gro_get_header(struct sk_buff *skb, struct gro_header *header)
+/* `head` is that of the frame.  False: it is not of a type that is merged. */
+static bool gro_get_header(struct sk_buff *skb, const struct omx_wire_head *head,
+			   struct gro_header *header)
 {
-	unsigned int offset = skb_gro_offset(skb);
-	const struct omx_wire_head *head;
 	u8 type;
 
-	if (skb_gro_len(skb) <= OMX_EAGER_HEADER)
-		return false;
-	head = skb_gro_header(skb, offset + OMX_EAGER_HEADER, offset);
-	if (!head || head->version != OMX_WIRE_VERSION)
+	if (head->version != OMX_WIRE_VERSION)
 		return false;
 	type = READ_ONCE(head->type);
 	header->start = head;
@@ -203,18 +199,20 @@ static bool gro_is_complete(const struct sk_buff *held, unsigned int offset,
 					       held->len - offset - header->length));
 }
 
-static bool gro_next_is_segment(struct sk_buff *skb)
+/* The header that all have which are merged.  NULL: the frame is hardly longer. */
+static const void *gro_start(struct sk_buff *skb)
 {
 	const unsigned int offset = skb_gro_offset(skb);
-	const void *start;
 
-	start = skb_gro_header(skb, offset + sizeof(struct omx_wire_head), offset);
-	return start && omx_gro_is_segment(start);
+	if (skb_gro_len(skb) <= OMX_EAGER_HEADER)
+		return NULL;
+	return skb_gro_header(skb, offset + OMX_EAGER_HEADER, offset);
 }
 
 struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb)
 {
 	const unsigned int offset = skb_gro_offset(skb);
+	const void *start = gro_start(skb);
 	struct gro_header header;
 	struct sk_buff *held;
 	unsigned int length;
@@ -222,9 +220,9 @@ struct sk_buff *omx_gro_receive(struct list_head *held_list, struct sk_buff *skb
 	/* If it comes in one piece, or others have it, what they see must not change. */
 	if (skb_is_gso(skb) || skb_cloned(skb) || unlikely(READ_ONCE(gro_has_stopped)))
 		NAPI_GRO_CB(skb)->flush = 1;
-	if (gro_next_is_segment(skb))
+	if (start && omx_gro_is_segment(start))
 		return omx_gro_receive_segment(held_list, skb);
-	if (!gro_get_header(skb, &header)) {
+	if (!start || !gro_get_header(skb, start, &header)) {
 		NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
 	}
