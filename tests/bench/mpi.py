@@ -156,10 +156,10 @@ def print_improvements(figures, where):
               f" |{overlap:>8} {percent(FOUND[name][1]):>7} |{unpinned:>9}")
 
 
-STEERED = "overlap_steered"
+STEERED, ONE = "overlap_steered", "overlap_one"
 OVERLAPS = {
     STEERED: "one of the two computing, the network's work steered to the other's processor",
-    "overlap_one": "one of the two computing, the network's work left where it falls",
+    ONE: "one of the two computing, the network's work left where it falls",
     "overlap": "both computing",
 }
 
@@ -173,7 +173,7 @@ def hidden(measures, where, way, name, size):
     return (alone + work - total) / min(alone, work), alone
 
 
-def print_overlap(entries, figures, where, goals):
+def print_overlap(entries, figures, where, goals, judged):
     measures = (figures, Mpi(entries, "exchange_ns"), Mpi(entries, "compute_ns"))
     for name, who in OVERLAPS.items():
         for size in figures.sizes(where, name):
@@ -183,7 +183,7 @@ def print_overlap(entries, figures, where, goals):
                     continue
                 print(f"Hidden of an exchange of {size_name(size)} by computing meanwhile, {who},"
                       f" {where.name()}, {way}: {percent(share)} of {number(alone)} us")
-                if (name, way) == (STEERED, "omx"):
+                if (name, way) == (judged, "omx"):
                     goals.hides(where, share)
 
 
@@ -241,8 +241,9 @@ def report(entries, processors):
         print_improvements(figures, where)
         print_queues(figures, where, goals)
         print_rates(figures, where, goals)
-        print_overlap(entries, figures, where, goals)
-    if processors == 1 and any(at[2] != "rate" for at in figures.values):
+        print_overlap(entries, figures, where, goals, STEERED if processors > 1 else ONE)
+    names = {at[2] for at in figures.values} - {"rate"}
+    if processors == 1 and names and ONE not in names:
         print("\nHidden of an exchange by computing meanwhile: one processor")
     goals.report()
 

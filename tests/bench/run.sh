@@ -369,10 +369,19 @@ mpi_jobs() {
 	for way in "${ways[@]}"; do
 		measure_mpi "$way" "$1" "$2" patterns
 	done
-	[ "$processors" -gt 1 ] || return 0
-	for way in omx tcp ofi; do
+	measure_overlap "$1" "$2"
+}
+
+# How much of an exchange computing hides: not where frames take no time and one processor
+# does all the work.
+measure_overlap() {
+	local way
+	[ "$processors" -gt 1 ] || [ -n "$link" ] || return 0
+	for way in omx tcp; do
 		measure_mpi "$way" "$1" "$2" overlap
 	done
+	[ "$processors" -gt 1 ] || return 0
+	measure_mpi ofi "$1" "$2" overlap
 	measure_steered "$1" "$2"
 }
 

@@ -52,7 +52,7 @@ congests links does to omx, and to TCP with cubic and with dctcp.
                    kernel where KVM works, else user-mode Linux $uml_series, which
                    is built at first; leave this machine alone meanwhile. mpi
                    then also says how much of an exchange is hidden while a
-                   process computes.
+                   process computes, as it does with --link
 
 $(usage_congestion)
 END
