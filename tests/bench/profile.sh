@@ -7,15 +7,15 @@
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
 #                   [--absent-source|--absent-destination]
 #                   [--polled-put|--polled-message]  (of 8 bytes)
-#                   [--offloads on|off] [--nic MODEL] [--mtu M] [--instructions N]
-#                   [--lines N]
+#                   [--offloads on|off] [--nic MODEL] [--mtu M] [--policy batch|stock]
+#                   [--instructions N] [--lines N]
 #                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
-transport=omx kind=--pingpong size=1 offloads=on mtu=9000 instructions='' lines=60 env=()
+transport=omx kind=--pingpong size=1 offloads=on mtu=9000 policy=stock instructions='' lines=60 env=()
 nic=()
 declare -A message=([omx]=omx_isend [tcp]=tcp_sendmsg [memory]=omx_issend
 	[put]=omx_iput [message]=omx_isend)
@@ -38,6 +38,10 @@ while [ $# -gt 0 ]; do
 	--offloads) offloads=$2 ;;
 	--nic) nic=(--nic "$2") ;;
 	--mtu) mtu=$2 ;;
+	--policy)
+		[[ $2 =~ ^(batch|stock)$ ]] || usage
+		policy=$2
+		;;
 	--instructions) instructions=$2 ;;
 	--lines) lines=$2 ;;
 	--env) env+=("$2") ;;
@@ -76,7 +80,8 @@ chmod +x "$work/bin/qemu-system-x86_64"
 mkfifo "$work/trace"
 
 PATH=$work/bin:$PATH LAB_OUT=$work/out "$top/lab" run --virtual-time "${nic[@]}" --mtu "$mtu" \
-	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "${peer_options[@]}" \
+	env "${env[@]}" "$here/profile_guest.sh" "$transport" "$offloads" "$policy" \
+	"${peer_options[@]}" \
 	>"$work/lab.log" 2>&1 &
 lab=$!
 until [ -e "$work/out/ready" ]; do
@@ -86,7 +91,7 @@ until [ -e "$work/out/ready" ]; do
 	fi
 	sleep 0.2
 done
-echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads${nic:+, ${nic[1]}}"
+echo "$transport ${kind#--}, $size bytes, MTU $mtu, offloads $offloads, policy $policy${nic:+, ${nic[1]}}"
 "$here/profile.py" --instructions "$instructions" --lines "$lines" \
 	--message "${message[$counted]}" \
 	"$work/monitor" "$work/trace" "$work/out"

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The guest's half of profile.sh: keeps two peers busy while the host counts.
 #
-# usage: profile_guest.sh TRANSPORT OFFLOAD PEER-OPTION...
+# usage: profile_guest.sh TRANSPORT OFFLOAD POLICY PEER-OPTION...
 
 set -eu
 
 tests=${OMX_TESTS:-$(dirname "$0")}
 transport=$1 offload=$2
-shift 2
+as=()
+[ "$3" = stock ] || as=(chrt -b 0)
+shift 3
 
 for i in 1 2; do
 	node "$i" ethtool -K eth0 tso "$offload" gso "$offload" gro "$offload" \
@@ -17,9 +19,9 @@ done
 # Of the servers only this one has to know what is measured.
 server_options=()
 [ "$transport" != onesided ] || server_options=("$@")
-node 2 "$tests/${transport}_peer" "${server_options[@]}" --serve >/dev/null &
+"${as[@]}" node 2 "$tests/${transport}_peer" "${server_options[@]}" --serve >/dev/null &
 server=$!
-node 1 "$tests/${transport}_peer" "$@" node2 >/dev/null &
+"${as[@]}" node 1 "$tests/${transport}_peer" "$@" node2 >/dev/null &
 client=$!
 
 # Built in, because a process of its own would be in the profile.
