@@ -20,7 +20,7 @@
  * collective operations do, are soon about to post more.  Frames may take several times the
  * memory of their data; the driver says when they are too much for it.
  */
-#define KEPT_MAX		(2 << 20)
+#define KEPT_MAX		(8 << 20)
 
 struct message_slab {
 	struct message_slab *next;

@@ -148,13 +148,12 @@ static inline bool omx_endpoint_can_announce(const struct omx_endpoint *ep)
 }
 
 /*
- * May the program leave its messages here until receives match them?  Well below where windows
- * close and open.
+ * May the program leave its messages here until receives match them?  How many does not matter:
+ * most of them are in the ring still, and when they close windows, it is told to fetch them.
  */
 static inline bool omx_endpoint_may_keep(const struct omx_endpoint *ep)
 {
-	return atomic_read(&ep->unfetched) <= OMX_UNFETCHED_MAX / 4 &&
-	       omx_budget_has_room(&ep->budget, OMX_ACCOUNT_KEEP);
+	return omx_budget_has_room(&ep->budget, OMX_ACCOUNT_KEEP);
 }
 
 /* Is there memory for another message that waits until the program fetches it? */

@@ -9,7 +9,7 @@
 #include "fixture.h"
 
 #define LENGTH	16384
-#define MOST	128	/* 2 MiB */
+#define MOST	512	/* 8 MiB */
 
 static void send_messages(struct pair *pair, uint32_t first, uint32_t count)
 {
