@@ -22,7 +22,7 @@
 #define RCACHE_BYTES_DEFAULT	(1u << 30)
 
 static const struct omx__settings defaults = {
-	.rndv_threshold = RNDV_THRESHOLD_AUTO,
+	.rndv_threshold = OMX_MEDIUM_MAX,
 	.local_rndv_threshold = SHARED_RNDV_DEFAULT,
 	.poll_us = POLL_US_DEFAULT,
 	.any_endpoint = OMX_ANY,

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RNDV_THRESHOLD_AUTO	UINT64_MAX	/* depends on the path */
-
 struct omx__settings {
 	uint64_t rndv_threshold;	/* OMX_RNDV_THRESHOLD: longest eager message */
 	uint64_t local_rndv_threshold;	/* OMX_SHARED_RNDV_THRESHOLD: the same on one host */

@@ -22,14 +22,6 @@
 #define GET_MAX			4096u	/* bytes in a response: OMX_WIRE_GET_MAX */
 #define DEAD_PARTNERS_MAX	256	/* kept so that their addresses are recognized */
 
-/*
- * The longest message that is not pulled over devices that pass several frames on in one
- * piece, as veth does: then a pull has few interrupts, and copies once.  Over a NIC a
- * message of 64 KiB takes as long as a pull, and with one interrupt for all frames of 128 us
- * half as long (measured with e1000 at 1500 bytes).
- */
-#define EAGER_WHOLE_MAX	32768
-
 static omx_endpoint_addr_t partner_make_address(struct omx__endpoint *ep, uint32_t index)
 {
 	omx_endpoint_addr_t addr = { {
@@ -154,11 +146,7 @@ static void partner_leave_channel(struct omx__endpoint *ep, struct partner *part
 static uint64_t partner_longest_eager(const struct omx__endpoint *ep,
 				      const struct omx_ioc_channel_info *info)
 {
-	if (info->flags & OMX_CHANNEL_LOCAL)
-		return ep->local_rndv_threshold;
-	if (ep->rndv_threshold != RNDV_THRESHOLD_AUTO)
-		return ep->rndv_threshold;
-	return info->flags & OMX_CHANNEL_WHOLE ? EAGER_WHOLE_MAX : OMX_MEDIUM_MAX;
+	return info->flags & OMX_CHANNEL_LOCAL ? ep->local_rndv_threshold : ep->rndv_threshold;
 }
 
 struct partner *omx__partner_introduce(struct omx__endpoint *ep, uint32_t channel)

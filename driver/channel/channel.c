@@ -386,8 +386,7 @@ static u32 channel_gso_flags(struct omx_channel *ch)
 
 	rcu_read_lock();	/* the device stays */
 	if (omx_gso_frames(board, ch->mac, omx_channel_mtu(ch)) > 1)
-		flags = OMX_CHANNEL_GSO |
-			(omx_gso_is_passed_on(board) ? OMX_CHANNEL_WHOLE : 0);
+		flags = OMX_CHANNEL_GSO;
 	rcu_read_unlock();
 	return flags;
 }
