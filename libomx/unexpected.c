@@ -5,8 +5,11 @@
  */
 #include "unexpected.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "error.h"
 
 /*
  * Structures are allocated in slabs: malloc() and free() would take as long as all the
@@ -126,15 +129,20 @@ static bool message_fetch(struct omx__endpoint *ep, struct message *message)
 {
 	struct arrival *arrival = &message->arrival;
 	struct buffer buffer = { 0 };
+	int err;
 
 	message->memory = malloc(arrival->length);
 	if (!message->memory)
 		return false;
 	omx__buffer_set(&buffer, message->memory, arrival->length);
-	if (omx__fetch(ep, arrival->medium, &buffer.abi)) {
+	err = omx__fetch(ep, arrival->medium, &buffer.abi);
+	if (unlikely(err)) {
 		free(message->memory);
 		message->memory = NULL;
-		return false;
+		if (err == -ENOMEM)
+			return false;
+		/* The driver has it no more, so others must not wait for it. */
+		message->lost = omx__error_from_errno(err);
 	}
 	message_unkeep(ep, message);
 	arrival->medium = 0;

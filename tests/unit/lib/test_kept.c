@@ -3,6 +3,7 @@
  * Medium messages that no receive has matched: they stay in the driver, but not too many of
  * them, and not when the driver is short of memory.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -141,6 +142,30 @@ static void fetch_fails(void **state)
 	assert_int_equal(fetched(), 0);
 }
 
+/* The driver has not been able to copy one: its receive fails, and the others arrive. */
+static void fetch_loses(void **state)
+{
+	static unsigned char target[LENGTH];
+	struct pair *pair = *state;
+	omx_request_t request;
+	omx_status_t status;
+
+	fetched();
+	send_messages(pair, 0, 3);
+	mock_fail(OMX_IOC_FETCH, -EFAULT, 1, 1);
+	mock_close_window(pair->fd_b);
+	ok(omx_progress(pair->b));
+	assert_int_equal(fetched(), 3);
+	mock_open_window(pair->fd_b);
+	receive_message(pair, 0);
+	ok(omx_irecv(pair->b, target, LENGTH, 1, ALL, NULL, &request));
+	status = finish(pair->b, &request);
+	assert_int_not_equal(status.code, OMX_SUCCESS);
+	assert_int_equal(status.xfer_length, 0);
+	receive_message(pair, 2);
+	assert_int_equal(fetched(), 0);
+}
+
 #define WANTED	1000
 
 static void *wait_for_wanted(void *endpoint)
@@ -207,6 +232,7 @@ int main(void)
 		quiet_test(not_with_little_memory),
 		quiet_test(not_with_closed_window),
 		quiet_test(fetch_fails),
+		quiet_test(fetch_loses),
 		quiet_test(by_a_thread_that_sleeps),
 		quiet_test(closed),
 	};
