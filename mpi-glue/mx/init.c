@@ -20,8 +20,6 @@ static void read_environment(void)
 
 	if (rcache && !strcmp(rcache, "0"))
 		setenv("OMX_RCACHE", "0", 0);
-	/* MX_COPY_SEND_MAX promises that so much is sent without its receiver. */
-	setenv("OMX_RNDV_THRESHOLD", "65536", 0);
 }
 
 mx_return_t mx__init_api(int api)
