@@ -40,7 +40,7 @@
 #define YIELDING_SKIP		64
 
 /* So many waits measure exactly after one whose yield may have taken long. */
-#define YIELDING_EXACT		1024
+#define YIELDING_EXACT		256
 
 struct yielding {
 	uint32_t pause;		/* so many waits do not yield */
