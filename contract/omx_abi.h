@@ -229,7 +229,6 @@ struct omx_ioc_channel_info {
 
 #define OMX_CHANNEL_LOCAL	0x1	/* the peer is on this host */
 #define OMX_CHANNEL_DEAD	0x2	/* failed; DISCONNECT frees its number */
-#define OMX_CHANNEL_GSO	0x4	/* our board takes several frames of a pull at once */
 
 /*
  * Fails the channel's pending large requests with OMX_STATUS_ABORTED; a dead

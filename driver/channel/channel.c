@@ -18,7 +18,6 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
-#include "net/gso_skb.h"
 #include "net/transmit.h"
 #include "observe/lock_order.h"
 #include "onesided/put_ack.h"
@@ -379,18 +378,6 @@ void omx_channels_traffic(struct omx_endpoint *ep, struct omx_traffic *sent,
 
 /* ---- ioctl ---- */
 
-static u32 channel_gso_flags(struct omx_channel *ch)
-{
-	struct omx_board *board = ch->ep->board;
-	u32 flags = 0;
-
-	rcu_read_lock();	/* the device stays */
-	if (omx_gso_frames(board, ch->mac, omx_channel_mtu(ch)) > 1)
-		flags = OMX_CHANNEL_GSO;
-	rcu_read_unlock();
-	return flags;
-}
-
 long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 {
 	struct omx_ioc_channel_info info;
@@ -405,8 +392,7 @@ long omx_channel_info(struct omx_endpoint *ep, void __user *arg)
 	info.endpoint = ch->peer_endpoint;
 	info.session = ch->peer_session;
 	info.flags = (ch->local ? OMX_CHANNEL_LOCAL : 0) |
-		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0) |
-		     channel_gso_flags(ch);
+		     (READ_ONCE(ch->dead) ? OMX_CHANNEL_DEAD : 0);
 	omx_channel_put(ch);
 	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
