@@ -37,6 +37,7 @@ struct eager_header {
 static_assert(sizeof(struct response_header) == OMX_PULL_RESPONSE_HEADER);
 static_assert(sizeof(struct eager_header) == OMX_EAGER_HEADER);
 static_assert(OMX_PULL_RESPONSE_HEADER <= OMX_EAGER_HEADER);
+static_assert(OMX_EAGER_HEADER <= OMX_TSO_HEADERS_MIN);
 
 /* ---- what may be merged ---- */
 
