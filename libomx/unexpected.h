@@ -40,7 +40,7 @@ struct message {
 	struct list in_kept;		/* medium, and the driver has it: ep->kept */
 	void *memory;			/* copy of the payload, if it is not tiny */
 	uint64_t charge;		/* bytes counted against the limit */
-	omx_return_t lost;		/* matched: why it cannot be received any more */
+	omx_return_t lost;		/* why it cannot be received any more */
 	unsigned char tiny[OMX_TINY_MAX];
 	struct match_link links[MATCH_LINKS];	/* of item */
 };
