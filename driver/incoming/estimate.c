@@ -13,7 +13,7 @@
 /* us; 0: not known. */
 static u32 estimate_round_trip(const struct omx_estimate *estimate)
 {
-	return estimate->base_rtt ? max(estimate->base_rtt, estimate->pause) : 0;
+	return estimate->base_rtt ? max(estimate->base_rtt, 2 * estimate->pause) : 0;
 }
 
 static void estimate_set_limit(struct omx_estimate *estimate)

@@ -11,8 +11,9 @@
  * the product: with the same limit the rate falls, and the limit follows.
  *
  * NICs that interrupt seldom deliver in bursts, with pauses that the round trip of an idle path
- * does not show, since their first interrupt comes at once.  A pause is a round trip at least:
- * what arrives in that time has to be on its way.  In front of a full link there are no pauses.
+ * does not show, since their first interrupt comes at once.  A request waits for an interrupt of
+ * the sender's device, which is taken to be of the same kind, and the frames for one of ours: a
+ * round trip takes two pauses.  In front of a full link there are none.
  *
  * The limit is never less than OMX_ESTIMATE_START_FRAMES, with which everything
  * begins, unless frames are lost: then a cap falls by 30 %, as in CUBIC, and grows by

@@ -48,6 +48,7 @@ struct port {
 	u32 loss;		/* of a thousand, somewhere */
 	u64 moderation;		/* ns from one interrupt to the next, at least */
 	u64 interrupt_at;
+	u64 sender_moderation;	/* the same of senders, for requests; 0: none */
 	u64 sent, dropped;
 };
 
@@ -119,10 +120,17 @@ static u64 port_interrupt(struct port *port)
 	return port->interrupt_at;
 }
 
+static u64 port_requested_at(const struct port *port)
+{
+	if (!port->sender_moderation)
+		return sim.now;
+	return (sim.now / port->sender_moderation + 1) * port->sender_moderation;
+}
+
 static void port_send(u32 pull, u32 frame)
 {
 	struct port *port = &sim.port;
-	u64 at = sim.now + port->delay;
+	u64 at = port_requested_at(port) + port->delay;
 
 	if (random_below(1000) < port->loss)
 		return;
@@ -433,6 +441,16 @@ static void estimate__fills_the_path_of_a_moderated_device(void **state)
 	assert_true(sim.estimate.base_rtt < 64);
 }
 
+/* Nor does the sender see a request before its own device interrupts. */
+static void estimate__fills_a_path_moderated_at_both_ends(void **state)
+{
+	(void)state;
+	set_up(1, 256 << 10, 4000, 30, 1000);
+	sim.port.moderation = 128000;
+	sim.port.sender_moderation = 128000;
+	assert_true(utilization(100, 1000) >= 65);
+}
+
 /* The pauses of a device are no reason to overflow the queue in front of it. */
 static void estimate__of_a_moderated_device_and_many_senders(void **state)
 {
@@ -568,6 +586,7 @@ int main(void)
 		cmocka_unit_test(incast__very_short_queue),
 		cmocka_unit_test(incast__loss_does_not_stop),
 		cmocka_unit_test(estimate__fills_the_path_of_a_moderated_device),
+		cmocka_unit_test(estimate__fills_a_path_moderated_at_both_ends),
 		cmocka_unit_test(estimate__of_a_moderated_device_and_many_senders),
 		cmocka_unit_test(estimate__standing_queue_does_not_raise_the_limit),
 		cmocka_unit_test(estimate__starts_the_same_after_silence),
