@@ -146,6 +146,7 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->claimed = 1;
 	ch->ack_every = OMX_ACK_EVERY;
 	ch->ack_late = OMX_ACK_LATE;
+	ch->ack_next = ch->tx.next;
 	omx_sender_init(&ch->sender);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);

@@ -118,6 +118,7 @@ struct omx_channel {
 	struct omx_traffic sent;	/* large ones when they have arrived; read unlocked */
 	struct omx_queueing queueing;	/* waits for the device's queue */
 	u16 corked;			/* packets of the last skb, if it waits for messages */
+	bool cork_holds;		/* ... also while nothing is in flight */
 	struct list_head in_cork;	/* ep->cork.lock */
 	u32 cork_round;			/* ep->cork.rounds when the last message was sent */
 	bool want_space;		/* the program got EAGAIN; also read without the lock */
@@ -131,6 +132,7 @@ struct omx_channel {
 	u8 ack_every;			/* so many call for one at once */
 	u8 ack_late;			/* ... if the peer has no more that wait */
 	bool sender_waits;		/* the peer's window is 0 until its turn comes */
+	u32 ack_next;			/* tx.next when we last sent an ack by itself */
 	bool ack_due;			/* a packet of ours may carry it */
 	bool ack_now;			/* ... but not this one: it says more */
 	bool ack_duplicate;		/* our next ack says that a packet arrived again */

@@ -14,11 +14,14 @@
 #include "compat.h"
 #include "eager/bundle.h"
 #include "endpoint/endpoint.h"
+#include "net/board.h"
 #include "observe/lock_order.h"
 
 #define CORK_US_MAX	1000
 /* Channels that are uncorked before others may run. */
 #define UNCORK_AT_ONCE	64
+/* Between interrupts of a device that interrupts seldom. */
+#define SELDOM_US	50
 
 static unsigned int cork_us = 50;
 module_param(cork_us, uint, 0644);
@@ -133,17 +136,31 @@ static enum hrtimer_restart cork_timer_fired(struct hrtimer *timer)
 
 /* ---- the cork of a channel ---- */
 
+/* Whoever is just removing it from the list takes our lock afterwards, and uncorks it. */
+static void cork_channel(struct omx_channel *ch, bool holds)
+{
+	ch->corked = omx_pending_cb(skb_peek_tail(&ch->pending))->packets;
+	ch->cork_holds = holds;
+	if (list_empty_careful(&ch->in_cork))
+		cork_add(ch);
+}
+
 void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now)
 {
 	lockdep_assert_held(&ch->lock);
 	if (may_wait && cork_is_possible(ch) && cork_is_in_time(ch, now) &&
-	    omx_bundle_takes_another(skb_peek_tail(&ch->pending))) {
-		ch->corked = omx_pending_cb(skb_peek_tail(&ch->pending))->packets;
-		/* Whoever is just removing it takes our lock afterwards, and uncorks it. */
-		if (list_empty_careful(&ch->in_cork))
-			cork_add(ch);
-	}
+	    omx_bundle_takes_another(skb_peek_tail(&ch->pending)))
+		cork_channel(ch, false);
 	WRITE_ONCE(ch->cork_round, READ_ONCE(ch->ep->cork.rounds));
+}
+
+void omx_cork_hold(struct omx_channel *ch)
+{
+	lockdep_assert_held(&ch->lock);
+	/* Once it is dead, whoever closes it waits until BH is on, and then stops the timer. */
+	if (cork_time_us() && ch->path && !omx_endpoint_is_dead(ch->ep) &&
+	    omx_incoming_pause(&ch->ep->board->incoming) >= SELDOM_US)
+		cork_channel(ch, true);
 }
 
 void omx_cork_forget(struct omx_channel *ch)

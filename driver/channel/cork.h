@@ -30,7 +30,10 @@ struct omx_cork {
 
 /* Process context. */
 void omx_cork_init(struct omx_endpoint *ep);
-/* No thread of the program is in an ioctl any more. */
+/*
+ * No thread of the program is in an ioctl any more, and whoever has not found the endpoint dead
+ * has put BH on again since.
+ */
 void omx_cork_stop(struct omx_endpoint *ep);
 /* The program waits: all that is corked leaves. */
 void omx_uncork(struct omx_endpoint *ep);
@@ -44,6 +47,12 @@ bool omx_cork_is_wanted(const struct omx_channel *ch);
  * it may wait.  now: us.
  */
 void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now);
+/*
+ * The packet at the end of ch->pending may wait for what the program sends next.  Corks it if the
+ * board's device interrupts seldom, and that of the peer perhaps as well: after an interrupt for
+ * this packet alone, the next one would have to wait for the following interrupt.
+ */
+void omx_cork_hold(struct omx_channel *ch);
 /* The channel is dead, and being freed. */
 void omx_cork_forget(struct omx_channel *ch);
 

@@ -86,13 +86,47 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 	omx_rx_start(&ch->rx, flow);
 }
 
-/* How many packets call for an ack if this is the last one of them? */
-static u32 channel_ack_at(const struct omx_channel *ch, const struct sk_buff *skb)
+/*
+ * Packets of ours have left since we last sent an ack by itself, and carried acks.  Probably the
+ * next ones will leave soon as well, as TCP assumes of interactive sessions.  They have arrived:
+ * the peer knows our last ack.
+ */
+static bool channel_is_likely_to_respond(const struct omx_channel *ch)
+{
+	return ch->tx.next != ch->ack_next && !omx_tx_in_flight(&ch->tx) &&
+	       ch->ack_late == OMX_ACK_LATE;
+}
+
+/* Will the rest of the message have arrived when so many packets call for an ack? */
+static bool message_ends_before(const struct sk_buff *skb, u32 packets)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+	u32 here = skb->len - OMX_EAGER_HEADER, rest, each;
+
+	if (omx_packet_head(skb)->type != OMX_WIRE_EAGER ||
+	    eager->sequence.flags & OMX_SEQUENCE_BUNDLE)
+		return false;
+	each = omx_is_burst(skb) ? skb_shinfo(skb)->gso_size : here;
+	rest = be32_to_cpu(eager->msg_length) - be32_to_cpu(eager->offset) - here;
+	return rest && rest <= packets * each;
+}
+
+/*
+ * How many packets call for an ack if these are the last ones of them?  Those of a message
+ * that wait behind these do not wait for an ack if the window of the peer has room for them.
+ */
+static u32 channel_ack_at(const struct omx_channel *ch, const struct sk_buff *skb, u32 packets)
 {
 	const struct omx_wire_sequence *sequence = omx_packet_body(skb);
+	bool more = sequence->flags & OMX_SEQUENCE_MORE;
+	u32 count = ch->ack_count + packets;
 
 	lockdep_assert_held(&ch->lock);
-	return sequence->flags & OMX_SEQUENCE_MORE ? ch->ack_every : ch->ack_late;
+	if (!channel_is_likely_to_respond(ch))
+		return more ? ch->ack_every : ch->ack_late;
+	if (more && (count >= OMX_ACK_LATEST || !message_ends_before(skb, OMX_ACK_LATEST - count)))
+		return ch->ack_every;
+	return OMX_ACK_LATEST;
 }
 
 /* They have arrived in order, and so many would call for an ack. */
@@ -128,7 +162,7 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 	}
 	switch (verdict) {
 	case OMX_RX_NEXT:
-		channel_count_packets(ch, 1, channel_ack_at(ch, skb));
+		channel_count_packets(ch, 1, channel_ack_at(ch, skb, 1));
 		if (ch->rx.ahead) {	/* the sender waits for what fills a gap (RFC 5681) */
 			omx_channel_count_sender(ch);
 			ch->ack_now = true;
@@ -165,7 +199,7 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
 				  u32 packets)
 {
-	const u32 ack_at = channel_ack_at(ch, skb);
+	const u32 ack_at = channel_ack_at(ch, skb, packets);
 
 	if (omx_rx_judge(&ch->rx, flow, seq) != OMX_RX_NEXT || ch->rx.ahead ||
 	    ch->ahead[seq % OMX_WINDOW] || packets > OMX_WINDOW ||

@@ -142,6 +142,7 @@ void omx_channel_send_ack(struct omx_channel *ch, u8 flags,
 	ack->marked = cpu_to_be16(ch->marked);
 	ch->access_queue.acks.due = 0;
 	ch->ack_count = 0;
+	ch->ack_next = ch->tx.next;
 	ch->ack_due = false;
 	ch->ack_now = false;
 	ch->ack_duplicate = false;

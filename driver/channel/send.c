@@ -195,10 +195,12 @@ static void packet_request_ack(struct sk_buff *skb)
 	sequence->flags |= OMX_SEQUENCE_ACK;
 }
 
-/* Packets that wait for room only.  A corked one does not wait if nothing is in flight. */
+/* Packets that wait for room only.  If nothing is in flight, no message is corked. */
 static u32 channel_ready(const struct omx_channel *ch)
 {
-	return ch->pending_packets - (omx_tx_in_flight(&ch->tx) ? ch->corked : 0);
+	bool may_wait = ch->cork_holds || omx_tx_in_flight(&ch->tx);
+
+	return ch->pending_packets - (may_wait ? ch->corked : 0);
 }
 
 /* How many packets of the skb that is next leave together, out of so many. */
@@ -466,6 +468,8 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 			omx_traffic_add(&ch->sent, messages, bytes);
 			omx_pending_cb(skb_peek_tail(&ch->pending))->slots = omx_ring_slots(bytes);
 			omx_cork_decide(ch, may_wait, now);
+		} else if (may_wait) {
+			omx_cork_hold(ch);
 		}
 		omx_channel_send_ready(ch, now, &out);
 	}
@@ -487,11 +491,21 @@ int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packet
 	return channel_send(ch, packets, 1, length, may_wait);
 }
 
-int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)
+static int channel_send_one(struct omx_channel *ch, struct sk_buff *skb, bool may_wait)
 {
 	struct sk_buff_head packets;
 
 	__skb_queue_head_init(&packets);
 	__skb_queue_tail(&packets, skb);
-	return omx_channel_send(ch, &packets);
+	return channel_send(ch, &packets, 0, 0, may_wait);
+}
+
+int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)
+{
+	return channel_send_one(ch, skb, false);
+}
+
+int omx_channel_send_with_next(struct omx_channel *ch, struct sk_buff *skb)
+{
+	return channel_send_one(ch, skb, true);
 }

@@ -50,6 +50,8 @@ int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets);
 int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length,
 			     bool may_wait);
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb);
+/* The same; it may wait a moment for what the program sends next, see omx_cork_hold(). */
+int omx_channel_send_with_next(struct omx_channel *ch, struct sk_buff *skb);
 /*
  * The turn of a channel that waits for the device's queue: it may send so many bytes, and
  * one skb more.  Returns how many it has sent.  BH off, RCU read lock held.

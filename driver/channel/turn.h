@@ -25,6 +25,8 @@
 #define OMX_ACK_EVERY	16
 /* ... if none waits: a response may be about to carry it. */
 #define OMX_ACK_LATE	32
+/* ... and if that is likely: a sender without one has a quarter of its window left. */
+#define OMX_ACK_LATEST	48
 
 struct timer_list;
 

@@ -55,4 +55,10 @@ static inline u32 omx_incoming_pull_limit(const struct omx_incoming *incoming)
 	return READ_ONCE(incoming->estimate.limit);
 }
 
+/* us between interrupts of the board's device while many frames arrive; 0: not known. */
+static inline u32 omx_incoming_pause(const struct omx_incoming *incoming)
+{
+	return READ_ONCE(incoming->estimate.pause);
+}
+
 #endif

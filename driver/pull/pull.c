@@ -65,7 +65,11 @@ static void pull_notify_sender(struct omx_pull *pull, u8 status, u64 length)
 		status = OMX_STATUS_TRUNCATED;
 	body->status = status;
 	body->xfer_length = cpu_to_be64(length);
-	omx_channel_send_one(pull->ch, pull->notify);
+	/* The program that receives the message is likely to respond, or to wait. */
+	if (likely(pull->completion && status == OMX_STATUS_OK))
+		omx_channel_send_with_next(pull->ch, pull->notify);
+	else
+		omx_channel_send_one(pull->ch, pull->notify);
 }
 
 /* The notify packet is charged as a packet when it is sent, which ends the pull. */

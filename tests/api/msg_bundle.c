@@ -21,6 +21,11 @@
  *	--act poll	to poll the file descriptor
  *	--act wait	to wait
  *	--act exit	to exit, without closing its endpoint; there is one round
+ *
+ * And the other way round:
+ *
+ *	--act receive	the client receives a long message in each round, and computes then; the
+ *			server must soon be told that it has arrived
  */
 #include <poll.h>
 #include <sched.h>
@@ -40,6 +45,7 @@
 #define WINDOW		256	/* messages under way in --act kill */
 #define ANSWER		(CONTROL + 16)
 #define IN_ROUND	3
+#define LONG		(256 * 1024)
 /* The driver's timer takes 1 ms at most, a busy machine may take more; seconds. */
 #define SOON		0.1
 
@@ -328,7 +334,7 @@ static void check_times(double *times)
 	       options.act, times[options.count / 2] * 1e3, times[0] * 1e3, most * 1e3);
 	CHECK(most < SOON, "messages wait");
 	/* On a slow kernel that may take longer than the driver's timer. */
-	if (!acts("compute") && !acts("exit") && slowness() == 1)
+	if (!acts("compute") && !acts("exit") && !acts("receive") && slowness() == 1)
 		CHECK(times[0] < 0.8e-3, "messages leave only by the timer");
 }
 
@@ -342,6 +348,34 @@ static void server_receives_few(void)
 		times[round] = receive_round();
 		if (!acts("exit"))
 			MUST(omx_isend(ep, NULL, 0, peer, ANSWER, NULL, NULL));
+	}
+	check_times(times);
+	free(times);
+}
+
+/* ---- a long one that has been received -------------------------------------- */
+
+static void client_receives_long(void)
+{
+	uint64_t round;
+
+	for (round = 0; round < options.count; round++) {
+		barrier(ep, peer);
+		receive_pattern(ep, LONG, round);
+		compute_nicely();
+	}
+}
+
+static void server_sends_long(void)
+{
+	double *times = allocate(options.count * sizeof(*times));
+	uint64_t round;
+
+	for (round = 0; round < options.count; round++) {
+		barrier(ep, peer);
+		times[round] = now();
+		send_pattern(ep, peer, LONG, round);
+		times[round] = now() - times[round];
 	}
 	check_times(times);
 	free(times);
@@ -363,6 +397,7 @@ static const struct {
 	{ "poll", client_sends_few, server_receives_few },
 	{ "wait", client_sends_few, server_receives_few },
 	{ "exit", client_sends_few, server_receives_few },
+	{ "receive", client_receives_long, server_sends_long },
 };
 
 static void run(void)

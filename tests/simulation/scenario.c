@@ -47,6 +47,7 @@ static void make_network(void)
 	sim_nodes_make(sim_chance(50) ? 2 : sim_chance(70) ? 3 + sim_below(2) : 5 + sim_below(4));
 	sim.delay = PICK(2 * SIM_US, 20 * SIM_US, 100 * SIM_US, SIM_MS, 4 * SIM_MS);
 	sim.broadcasts = !sim_chance(15);
+	sim.seldom = sim_chance(30);
 	for (i = 0; i < sim.node_count; i++) {
 		struct sim_node *node = &sim.node[i];
 

@@ -83,6 +83,7 @@ struct sim {
 	struct sim_troubles troubles;
 	u64 delay;			/* ns, of each link */
 	bool broadcasts;		/* they reach all nodes */
+	bool seldom;			/* devices interrupt seldom, as far as drivers have measured */
 	bool no_bursts;			/* devices take one frame at a time */
 	u32 cut;			/* endpoint: frames to it are lost; 0: none */
 	u32 longest;			/* bytes of a frame that passes; 0: any */
