@@ -10,10 +10,21 @@
 
 #include "incoming/estimate.h"
 
-/* us; 0: not known. */
-static u32 estimate_round_trip(const struct omx_estimate *estimate)
+/* Twice what arrives in a round trip that takes at least so many us. */
+static u64 estimate_path(const struct omx_estimate *estimate, u32 rate, u32 us)
 {
-	return estimate->base_rtt ? max(estimate->base_rtt, 2 * estimate->pause) : 0;
+	if (!estimate->base_rtt)
+		return 0;
+	return div_u64(2ULL * rate * max(estimate->base_rtt, us), 1000);
+}
+
+/* A round trip takes one pause of a device, and with little on its way two, see estimate.h. */
+static u64 estimate_moderated_path(const struct omx_estimate *estimate, u32 rate)
+{
+	u64 once = estimate_path(estimate, rate, estimate->pause);
+	u64 twice = estimate_path(estimate, rate, 2 * estimate->pause);
+
+	return max(once, min_t(u64, twice, OMX_ESTIMATE_RING_BYTES));
 }
 
 static void estimate_set_limit(struct omx_estimate *estimate)
@@ -22,7 +33,7 @@ static void estimate_set_limit(struct omx_estimate *estimate)
 			  OMX_ESTIMATE_START_BYTES);
 	u32 least = OMX_ESTIMATE_MIN_FRAMES * estimate->frame;
 	u32 rate = max(estimate->rate, estimate->rate_before);
-	u64 path = div_u64(2ULL * rate * estimate_round_trip(estimate), 1000);
+	u64 path = estimate_moderated_path(estimate, rate);
 	u32 peak = max(rate, estimate->peak);
 	u64 time = U32_MAX;
 

@@ -11,9 +11,11 @@
  * the product: with the same limit the rate falls, and the limit follows.
  *
  * NICs that interrupt seldom deliver in bursts, with pauses that the round trip of an idle path
- * does not show, since their first interrupt comes at once.  A request waits for an interrupt of
- * the sender's device, which is taken to be of the same kind, and the frames for one of ours: a
- * round trip takes two pauses.  In front of a full link there are none.
+ * does not show, since their first interrupt comes at once.  The frames wait for an interrupt of
+ * our device, and a request for one of the sender's, which is taken to be of the same kind: a
+ * round trip takes up to two pauses.  But what arrives in one pause waits in the device's
+ * receive ring, and is lost when that is full.  So the second pause counts as far as the
+ * frames fit into most rings.  In front of a full link there are no pauses.
  *
  * The limit is never less than OMX_ESTIMATE_START_FRAMES, with which everything
  * begins, unless frames are lost: then a cap falls by 30 %, as in CUBIC, and grows by
@@ -34,6 +36,8 @@
 /* One block of a pull, and half of the one before: less would be stop and wait. */
 #define OMX_ESTIMATE_MIN_FRAMES		48
 #define OMX_ESTIMATE_MAX_BYTES		(8 * 1024 * 1024)
+/* 192 frames of 1500 bytes: most rings have 256 entries or more, and longer frames take several. */
+#define OMX_ESTIMATE_RING_BYTES		(192 * 1500)
 /* NICs do not wait for longer, as a rule. */
 #define OMX_ESTIMATE_PAUSE_MAX_US	500
 /* A rate is forgotten after one to two of these. */
