@@ -8,6 +8,9 @@
  * events in between.  The packet leaves when the next message does not fit, when any other packet
  * is sent on the channel, when everything before it is acknowledged, when the program waits
  * (OMX_IOC_WAIT, poll) or finds no event (OMX_IOC_UNCORK), and in any case after cork_us.
+ *
+ * The NOTIFY of a large message waits in the same way for the program's response, though also
+ * if everything before it is acknowledged, where devices interrupt seldom: omx_cork_hold().
  */
 #ifndef OMX_CORK_H
 #define OMX_CORK_H
