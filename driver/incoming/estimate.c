@@ -109,11 +109,14 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 /* Nearly the longest one of late: many bursts come as one that is divided. */
 static void estimate_take_pause(struct omx_estimate *estimate, u32 pause)
 {
+	u32 smooth = estimate->pause;
+
 	pause = min_t(u32, pause, OMX_ESTIMATE_PAUSE_MAX_US);
-	if (pause > estimate->pause)
-		estimate->pause += DIV_ROUND_UP(pause - estimate->pause, 4);
-	else if (estimate->pause)
-		estimate->pause -= DIV_ROUND_UP(estimate->pause, 128);
+	if (pause > smooth)
+		smooth += DIV_ROUND_UP(pause - smooth, 4);
+	else if (smooth)
+		smooth -= DIV_ROUND_UP(smooth, 128);
+	WRITE_ONCE(estimate->pause, smooth);
 }
 
 void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed)
