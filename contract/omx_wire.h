@@ -210,7 +210,8 @@ struct omx_wire_rndv {
 	__be64	match_info;
 	__be64	msg_length;
 	__be32	message;	/* to name in PULL_REQUEST and NOTIFY */
-	__be32	reserved;
+	__be16	pushed;		/* frames that follow without a request */
+	__be16	frame_length;	/* payload of these */
 } __packed;
 
 struct omx_wire_notify {
@@ -254,10 +255,13 @@ struct omx_wire_pull_request {
 	__be16	reserved;
 } __packed;
 
+/* Of a pull response. */
+#define OMX_RESPONSE_PUSHED	0x01	/* nobody has requested it: `pull` is from RNDV */
+
 struct omx_wire_pull_response {
 	__be64	offset;
 	__be32	pull;
-	__be32	reserved;
+	__be32	flags;
 	/* payload */
 } __packed;
 

@@ -209,6 +209,9 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 			omx__progress_uncork(ep);
 			return OMX_SUCCESS;
 		}
+		/* A pull may end while it is started: the program may respond to it at once. */
+		if (omx__ring_khead(&ep->ring) != khead)
+			continue;
 		ret = sleep_error(ep, sleep_unlocked(ep, &sleep, khead, wakeups));
 		if (unlikely(ret))
 			return ret;

@@ -33,6 +33,7 @@
 #include "net/small_queue.h"
 #include "onesided/access_queue.h"
 #include "onesided/when.h"
+#include "pull/push.h"
 #include "pull/repeats.h"
 
 struct omx_endpoint;
@@ -128,6 +129,7 @@ struct omx_channel {
 	struct omx_traffic received;	/* the same */
 	struct sk_buff *ahead[OMX_WINDOW];	/* by seq */
 	struct omx_partial partial;
+	struct omx_pushed pushed;
 	u8 ack_count;			/* packets received since our last ack */
 	u8 ack_every;			/* so many call for one at once */
 	u8 ack_late;			/* ... if the peer has no more that wait */
@@ -168,6 +170,7 @@ struct omx_channel {
 	u32 pull_rtt_base;		/* us, while the board was quiet; 0: not known */
 	unsigned long pull_rtt_base_at;	/* jiffies: when that was measured */
 	struct omx_repeats pull_repeats;	/* lock-free */
+	unsigned long push_failed;	/* jiffies: a pushed frame was requested; no lock */
 
 	struct omx_access_queue access_queue;	/* of the peer to our windows */
 

@@ -159,6 +159,7 @@ static void channel_remove_packets(struct omx_channel *ch, struct sk_buff_head *
 	}
 	omx_budget_uncharge(&ch->ep->budget, charged);
 	omx_partial_drop(&ch->partial);
+	omx_pushed_drop(ch);
 	omx_access_queue_drop(ch, packets);
 	omx_keys_drop(ch);
 	omx_path_quit(ch);

@@ -20,8 +20,6 @@
 #define CORK_US_MAX	1000
 /* Channels that are uncorked before others may run. */
 #define UNCORK_AT_ONCE	64
-/* Between interrupts of a device that interrupts seldom. */
-#define SELDOM_US	50
 
 static unsigned int cork_us = 50;
 module_param(cork_us, uint, 0644);
@@ -159,7 +157,7 @@ void omx_cork_hold(struct omx_channel *ch)
 	lockdep_assert_held(&ch->lock);
 	/* Once it is dead, whoever closes it waits until BH is on, and then stops the timer. */
 	if (cork_time_us() && ch->path && !omx_endpoint_is_dead(ch->ep) &&
-	    omx_incoming_pause(&ch->ep->board->incoming) >= SELDOM_US)
+	    omx_incoming_is_seldom(&ch->ep->board->incoming))
 		cork_channel(ch, true);
 }
 

@@ -80,6 +80,7 @@ static void channel_receive_restart(struct omx_channel *ch, u16 flow,
 		ch->ahead[i] = NULL;
 	}
 	omx_partial_drop(&ch->partial);
+	omx_pushed_drop(ch);
 	omx_access_queue_restart(ch);
 	omx_channel_leave_turns(ch);
 	ch->sender.more_seq = 0;

@@ -55,10 +55,13 @@ static inline u32 omx_incoming_pull_limit(const struct omx_incoming *incoming)
 	return READ_ONCE(incoming->estimate.limit);
 }
 
-/* us between interrupts of the board's device while many frames arrive; 0: not known. */
-static inline u32 omx_incoming_pause(const struct omx_incoming *incoming)
+/* Between interrupts of a device that interrupts seldom. */
+#define OMX_INCOMING_SELDOM_US	50
+
+/* Does the board's device interrupt seldom while many frames arrive? */
+static inline bool omx_incoming_is_seldom(const struct omx_incoming *incoming)
 {
-	return READ_ONCE(incoming->estimate.pause);
+	return READ_ONCE(incoming->estimate.pause) >= OMX_INCOMING_SELDOM_US;
 }
 
 #endif

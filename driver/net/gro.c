@@ -51,7 +51,7 @@ static bool gro_is_same_peer(const struct omx_wire_head *a, const struct omx_wir
 /* Nothing but the offset and the length may differ between frames of one skb. */
 static bool gro_is_same_pull(const struct response_header *a, const struct response_header *b)
 {
-	return a->body.pull == b->body.pull && a->body.reserved == b->body.reserved;
+	return a->body.pull == b->body.pull && a->body.flags == b->body.flags;
 }
 
 /* The same, and the number and the flags. */

@@ -74,6 +74,7 @@
 	X(PULL_FRAMES_AGAIN,	"pull frame requested again") \
 	X(PULL_FRAMES_WAITED,	"pull frame requested again before it was sent") \
 	X(PULL_RESTARTED,	"pull started over with shorter frames") \
+	X(PULL_PUSHED,		"pull frame sent with its announcement") \
 	X(PULL_WAITED,		"pull waited for its turn on the board") \
 	X(WINDOW_CLOSED,	"window closed to a sender") \
 	X(TURN_WAITED,		"sender waited for its turn on the board") \

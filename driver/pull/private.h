@@ -9,6 +9,7 @@
  *   request.c        requests blocks of frames from the sender
  *   pull_timer.c     requests again what was lost, and gives up on silence
  *   response.c       receives frames
+ *   push.c           frames that nobody has requested, at both ends
  *   delivery.c       measures the path by the blocks that arrive
  *   pull_page_in.c   brings pages that are absent, and parks frames meanwhile
  *   pull_copies.c       waits for DMA engines that copy the last frames
@@ -117,6 +118,7 @@ struct omx_pull {
 	u32 yielded;			/* outstanding bytes whose share others have */
 	u8 backoff;
 	bool has_turn;			/* schedule.c lets it request now */
+	bool holds_pushed;		/* frames that have arrived will be delivered in a moment */
 	struct omx_pull_mark marks[OMX_PULL_BLOCKS];
 	struct timer_list timer;
 
@@ -247,7 +249,7 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request *request,
 			    struct sk_buff_head *out);
 /* What the path's MTU allows. */
-u32 omx_pull_frame_length(const struct omx_pull *pull);
+u32 omx_pull_frame_length(struct omx_channel *ch);
 
 /* ---- delivery.c, pull->lock held ---- */
 /* So many frames are about to be requested, of the next block or the rest of the last one. */
@@ -269,6 +271,8 @@ void omx_pull_timer(struct timer_list *timer);
 void omx_pull_timer_start(struct omx_pull *pull);
 
 /* ---- response.c, pull->lock held ---- */
+/* A frame that has waited for the pull to begin.  Consumes skb, or parks it. */
+void omx_pull_receive_held(struct omx_pull *pull, struct sk_buff *skb, struct sk_buff_head *out);
 /* Consumes skb, or parks it. */
 void omx_pull_receive_response(struct omx_pull *pull, struct sk_buff *skb,
 			       struct sk_buff_head *out);

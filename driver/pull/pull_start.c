@@ -108,6 +108,7 @@ static void pull_from_peer(struct omx_pull *pull, bool pin)
 	omx_pull_begin(pull, &out);
 	spin_unlock(&pull->lock);
 	omx_channel_xmit(pull->ch, &out);
+	omx_pushed_deliver(pull);
 	omx_pull_end_if_missed(pull);
 	local_bh_enable();
 	rcu_read_unlock();

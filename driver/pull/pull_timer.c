@@ -70,7 +70,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
 	omx_copies_wait(&pull->copies);		/* the same bytes come again */
-	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
+	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull->ch));
 	omx_pull_request_more(pull, omx_pull_now_us(), out);
 }
 
@@ -141,7 +141,7 @@ static bool pull_frames_must_change(const struct omx_pull *pull)
 	const u32 length = pull->window.frame_length;
 
 	return length + OMX_PULL_RESPONSE_HEADER > omx_channel_mtu(pull->ch) ||
-	       length < omx_pull_frame_length(pull);
+	       length < omx_pull_frame_length(pull->ch);
 }
 
 /* False: the sender has been silent for too long. */

@@ -121,6 +121,23 @@ void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 	block->held = is_held;
 }
 
+void omx_pull_window_take_no_samples(struct omx_pull_window *window)
+{
+	block_at(window, window->next_block - 1)->again = true;
+}
+
+void omx_pull_window_expect(struct omx_pull_window *window, u32 frames, u32 now)
+{
+	struct omx_pull_request request;
+
+	while (frames && (window->unasked || window->next_block < window->blocks)) {
+		window->part = min(frames, window->block_frames);
+		frames -= omx_pull_window_next_frames(window);
+		omx_pull_window_request(window, now, &request);
+		omx_pull_window_take_no_samples(window);
+	}
+}
+
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block)
 {

@@ -102,6 +102,10 @@ u32 omx_pull_window_next_frames(const struct omx_pull_window *window);
 
 void omx_pull_window_request(struct omx_pull_window *window, u32 now,
 			     struct omx_pull_request *request);
+/* Neither the round trip nor the rate is sampled of the latest block. */
+void omx_pull_window_take_no_samples(struct omx_pull_window *window);
+/* So many are on their way, or have arrived, that were not requested: they are no samples. */
+void omx_pull_window_expect(struct omx_pull_window *window, u32 frames, u32 now);
 /* What this frame is.  For a new one *block is where it belongs. */
 enum omx_pull_verdict omx_pull_window_judge(struct omx_pull_window *window,
 					    u64 offset, u32 length, u64 *block);

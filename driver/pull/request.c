@@ -54,6 +54,9 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 			break;
 		omx_pull_mark_request(pull, frames);
 		omx_pull_window_request(&pull->window, now, &request);
+		/* Those that are held would count as delivered in the time that it takes. */
+		if (unlikely(pull->holds_pushed))
+			omx_pull_window_take_no_samples(&pull->window);
 		pull_add_request(pull, &request, out);
 	}
 	if (was_idle && pull->window.outstanding) {
@@ -73,15 +76,35 @@ void omx_pull_request_again(struct omx_pull *pull, const struct omx_pull_request
 	pull_add_request(pull, request, out);
 }
 
-u32 omx_pull_frame_length(const struct omx_pull *pull)
+u32 omx_pull_frame_length(struct omx_channel *ch)
 {
-	return round_down(omx_channel_burst_mtu(pull->ch) - OMX_PULL_RESPONSE_HEADER, 16);
+	return round_down(omx_channel_burst_mtu(ch) - OMX_PULL_RESPONSE_HEADER, 16);
+}
+
+/*
+ * Frames that the sender pushes count as requested.  The board has no share of its link for
+ * them.
+ */
+static void pull_expect_pushed(struct omx_pull *pull, u32 now)
+{
+	u32 frames = omx_pushed_take(pull);
+
+	if (likely(!frames))
+		return;
+	pull->holds_pushed = true;
+	omx_pull_window_expect(&pull->window, frames, now);
+	pull->yielded += omx_pull_outstanding_bytes(pull);
+	pull->progress = jiffies;
+	omx_pull_timer_start(pull);
 }
 
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out)
 {
+	const u32 now = omx_pull_now_us();
+
 	lockdep_assert_held(&pull->lock);
-	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull));
+	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull->ch));
 	omx_pull_move(pull, OMX_PULL_REQUESTING);
-	omx_pull_request_more(pull, omx_pull_now_us(), out);
+	pull_expect_pushed(pull, now);
+	omx_pull_request_more(pull, now, out);
 }

@@ -64,6 +64,8 @@ static struct sk_buff *response_attach_frames(struct omx_request *request, u64 o
 		return ERR_PTR(error);
 	}
 	omx_packet_head(skb)->length = cpu_to_be16(OMX_PULL_RESPONSE_HEADER + length);
+	if (request->header.body.flags)
+		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;	/* see pushed_may_hold() */
 	if (length > request->frame_length)
 		omx_gso_mark(skb, OMX_PULL_RESPONSE_HEADER, request->frame_length,
 			     DIV_ROUND_UP(length, request->frame_length));
@@ -127,11 +129,7 @@ static bool request_is_admitted(const struct omx_request *request)
 	       (request->credit > 0 && !omx_small_queue_is_capped(queue));
 }
 
-/*
- * At most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted has no pages; -EBUSY: the
- * device has enough to send.
- */
-static int respond_with_frames(struct omx_request *request)
+int omx_respond_with_frames(struct omx_request *request)
 {
 	while (request->wanted) {
 		int sent;
@@ -191,9 +189,9 @@ bool omx_request_is_same(const struct sk_buff *a, const struct sk_buff *b)
 	       one->length == other->length && one->frame_length == other->frame_length;
 }
 
-void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb)
+void omx_request_init(struct omx_request *request, struct omx_rndv *rndv,
+		      const struct omx_wire_pull_request *body, u32 wanted)
 {
-	const struct omx_wire_pull_request *body = omx_packet_body(skb);
 	const struct omx_channel *ch = rndv->ch;
 	struct omx_board *board = ch->ep->board;
 
@@ -201,14 +199,14 @@ void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct
 	request->header.start = ch->template;
 	request->header.start.head.type = OMX_WIRE_PULL_RESPONSE;
 	request->header.body.pull = body->pull;
-	request->header.body.reserved = 0;
+	request->header.body.flags = 0;
 	request->credit = 0;
 	request->sent = 0;
 	omx_cursor_init(&request->cursor, rndv->region, OMX_REGION_READ);
 	request->offset = be64_to_cpu(body->offset);
 	request->length = be32_to_cpu(body->length);
 	omx_cursor_limit(&request->cursor, rndv->start + request->offset + request->length);
-	request->wanted = omx_request_state(skb)->wanted;
+	request->wanted = wanted;
 	request->frame_length = be16_to_cpu(body->frame_length);
 	request->scatter = omx_board_has(board, NETIF_F_SG);
 	request->frames_max = omx_gso_frames(board, rndv->ch->mac, request->frame_length);
@@ -220,9 +218,9 @@ static u32 respond_by_processor(struct omx_rndv *rndv, struct sk_buff *skb, s32 
 	struct omx_request request;
 	int error;
 
-	omx_request_init(&request, rndv, skb);
+	omx_request_init(&request, rndv, omx_packet_body(skb), omx_request_state(skb)->wanted);
 	request.credit = credit;
-	error = respond_with_frames(&request);
+	error = omx_respond_with_frames(&request);
 	omx_cursor_end(&request.cursor);
 	omx_request_state(skb)->wanted = request.wanted;
 	switch (error) {
@@ -303,6 +301,7 @@ static u32 request_serve(struct omx_channel *ch, struct sk_buff *skb, s32 credit
 	rndv = omx_rndv_get(ch->ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
 		status = request_status(board, rndv, skb);
+		omx_push_requested(rndv, body);
 	} else {
 		if (PTR_ERR(rndv) == -EFAULT)
 			status = OMX_STATUS_FAULT;

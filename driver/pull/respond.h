@@ -53,7 +53,13 @@ static inline struct omx_request_state *omx_request_state(struct sk_buff *skb)
 
 /* ---- respond.c ---- */
 /* A request that has been checked; its cursor is the caller's to end. */
-void omx_request_init(struct omx_request *request, struct omx_rndv *rndv, struct sk_buff *skb);
+void omx_request_init(struct omx_request *request, struct omx_rndv *rndv,
+		      const struct omx_wire_pull_request *body, u32 wanted);
+/*
+ * Sends the frames that are wanted, at most OMX_BLOCK_FRAMES.  -EAGAIN: what is still wanted
+ * has no pages; -EBUSY: the device has enough to send.  RCU read lock held, BH off.
+ */
+int omx_respond_with_frames(struct omx_request *request);
 /*
  * A request that has been checked.  If the queue of the device is full, no more than
  * `credit` bytes and one frame are sent, and the rest waits.  Returns how many were sent.

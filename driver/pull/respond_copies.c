@@ -115,7 +115,8 @@ static struct omx_reading *reading_alloc(struct omx_rndv *rndv, struct sk_buff *
 		return NULL;
 	refcount_inc(&rndv->ref);
 	reading->skb = skb;
-	omx_request_init(&reading->request, rndv, skb);
+	omx_request_init(&reading->request, rndv, omx_packet_body(skb),
+			 omx_request_state(skb)->wanted);
 	omx_copies_init(&reading->copies, rndv->region->space->board);
 	omx_copies_decide_out(&reading->copies, rndv->region);
 	INIT_WORK(&reading->work, reading_run);

@@ -24,6 +24,13 @@ static u32 response_pull(const struct sk_buff *skb)
 	return be32_to_cpu(body->pull);
 }
 
+static bool response_is_pushed(const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
+
+	return body->flags & cpu_to_be32(OMX_RESPONSE_PUSHED);
+}
+
 static u64 response_offset(const struct sk_buff *skb)
 {
 	const struct omx_wire_pull_response *body = omx_packet_body(skb);
@@ -230,12 +237,27 @@ void omx_pull_unlock_and_continue(struct omx_pull *pull, struct sk_buff_head *ou
 		omx_pull_conclude(pull, OMX_STATUS_OK);
 }
 
+void omx_pull_receive_held(struct omx_pull *pull, struct sk_buff *skb, struct sk_buff_head *out)
+{
+	omx_parked_of(skb)->at = OMX_PULL_RESPONSE_HEADER;
+	trace_omx_pull_response_received(pull->ch, pull->message, response_offset(skb),
+					 skb->len - OMX_PULL_RESPONSE_HEADER);
+	omx_pull_receive_response(pull, skb, out);
+}
+
 void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 			   struct sk_buff *skb)
 {
-	struct omx_pull *pull = response_find_pull(ep, skb, response_pull(skb));
+	u32 id = response_pull(skb);
+	struct omx_pull *pull;
 	struct sk_buff_head out;
 
+	if (unlikely(response_is_pushed(skb)) && !omx_pushed_receive(ep, skb, &id))
+		return;
+	pull = response_find_pull(ep, skb, id);
+	/* The number may be that of a later pull by now. */
+	if (pull && response_is_pushed(skb) && pull->message != response_pull(skb))
+		pull = NULL;
 	if (!pull) {
 		omx_peer_heard(board, omx_mac_read(eth_hdr(skb)->h_source));
 		omx_count(board, DROP_PULL_HANDLE);
@@ -245,11 +267,8 @@ void omx_pull_response_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	__skb_queue_head_init(&out);
 	WRITE_ONCE(pull->ch->heard, jiffies);
 	omx_channel_heard_board(pull->ch);
-	omx_parked_of(skb)->at = OMX_PULL_RESPONSE_HEADER;
 	spin_lock(&pull->lock);
-	trace_omx_pull_response_received(pull->ch, pull->message, response_offset(skb),
-					 skb->len - OMX_PULL_RESPONSE_HEADER);
-	omx_pull_receive_response(pull, skb, &out);
+	omx_pull_receive_held(pull, skb, &out);
 	omx_pull_unlock_and_continue(pull, &out);
 	omx_pull_schedule_next(board);
 }

@@ -80,7 +80,16 @@ static struct sk_buff *rndv_make_packet(const struct omx_rndv *rndv,
 	body->match_info = cpu_to_be64(order->ioc.match_info);
 	body->msg_length = cpu_to_be64(rndv->length);
 	body->message = cpu_to_be32(rndv->id);
+	omx_push_announce(rndv, body);
 	return skb;
+}
+
+/* Frames that are to follow this announcement. */
+static u32 rndv_pushed(const struct sk_buff *skb)
+{
+	const struct omx_wire_rndv *body = omx_packet_body(skb);
+
+	return omx_packet_head(skb)->type == OMX_WIRE_RNDV ? be16_to_cpu(body->pushed) : 0;
 }
 
 static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
@@ -192,10 +201,12 @@ static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order
 {
 	struct sk_buff *skb;
 	struct omx_rndv *rndv = omx_rndv_make(ch, order, &skb);
+	u32 pushed;
 	long error;
 
 	if (IS_ERR(rndv))
 		return PTR_ERR(rndv);
+	pushed = rndv_pushed(skb);
 	refcount_inc(&rndv->ref);	/* once in its channel it may end */
 	error = omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs);
 	if (error) {
@@ -204,7 +215,11 @@ static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order
 	} else {
 		trace_omx_rndv_send(ch, rndv->id, rndv->cookie, rndv->length, rndv->region);
 		/* If the channel fails now, the completion says so. */
+		local_bh_disable();	/* nothing comes between them */
 		omx_channel_send_one(ch, skb);
+		if (pushed)
+			omx_push(rndv, pushed);
+		local_bh_enable();
 		omx_rndv_prepare_more(rndv);
 	}
 	omx_rndv_put(rndv);
@@ -346,6 +361,7 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0))
 		return false;
 	trace_omx_rndv_arrive(ch, event.remote_message, event.length);
+	omx_pushed_expect(ch, body);
 	omx_endpoint_notify_urgent(ch->ep);
 	consume_skb(skb);
 	return true;

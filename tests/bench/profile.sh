@@ -7,7 +7,7 @@
 # usage: profile.sh [--transport omx|tcp] [--pingpong|--stream] [--size N]
 #                   [--absent-source|--absent-destination]
 #                   [--polled-put|--polled-message]  (of 8 bytes)
-#                   [--offloads on|off] [--nic MODEL] [--mtu M] [--policy batch|stock]
+#                   [--offloads on|off|sg] [--nic MODEL] [--mtu M] [--policy batch|stock]
 #                   [--instructions N] [--lines N]
 #                   [--env NAME=VALUE]...  (of the peers: OMX_MEMORY, OMX_RCACHE)
 

@@ -12,9 +12,11 @@ as=()
 [ "$3" = stock ] || as=(chrt -b 0)
 shift 3
 
+scatter_gather=$offload
+[ "$offload" != sg ] || offload=off scatter_gather=on
 for i in 1 2; do
 	node "$i" ethtool -K eth0 tso "$offload" gso "$offload" gro "$offload" \
-		tx "$offload" rx "$offload" sg "$offload" >/dev/null 2>&1
+		tx "$offload" rx "$offload" sg "$scatter_gather" >/dev/null 2>&1
 done
 # Of the servers only this one has to know what is measured.
 server_options=()

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames that a sender pushes with the announcement of a large message, at both ends: see
+ * push.h.
+ */
+#include "channel/channel.h"
+#include "channel/path.h"
+#include "channel/receive.h"
+#include "eager/eager_receive.h"
+#include "endpoint/endpoint.h"
+#include "incoming/incoming.h"
+#include "memory/cursor.h"
+#include "memory/region.h"
+#include "net/board.h"
+#include "net/frame.h"
+#include "observe/trace.h"
+#include "pull/private.h"
+#include "pull/push.h"
+#include "pull/respond.h"
+#include "pull/rndv.h"
+
+/*
+ * Nobody has requested these frames, so they have to fit into the receiver's ring: most have 256
+ * entries or more, for a page each.
+ */
+#define PUSH_RING_ENTRIES	192
+/* After a pushed frame was lost, or refused. */
+#define PUSH_PAUSE		HZ
+
+/* ---- at the sender ---- */
+
+static u32 push_frames_max(u32 frame_length)
+{
+	return PUSH_RING_ENTRIES / DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN,
+						PAGE_SIZE);
+}
+
+/* May frames travel on the path that nobody has requested? */
+static bool push_is_allowed(const struct omx_channel *ch)
+{
+	return !ch->local && omx_small_queue_admits(ch->queue) &&
+	       time_after(jiffies, READ_ONCE(ch->push_failed) + PUSH_PAUSE) &&
+	       !omx_path_limits(ch->path) && !omx_path_is_lossy(ch->path, omx_pull_now_us());
+}
+
+/* Is nothing else of the channel on its way? */
+static bool push_is_alone(struct omx_channel *ch)
+{
+	bool is_alone;
+
+	spin_lock_bh(&ch->lock);
+	is_alone = !omx_tx_in_flight(&ch->tx) && list_empty(&ch->rndvs);
+	spin_unlock_bh(&ch->lock);
+	return is_alone;
+}
+
+static bool push_has_pages(const struct omx_rndv *rndv, u64 length)
+{
+	struct omx_cursor cursor;
+	int error;
+
+	omx_cursor_init(&cursor, rndv->region, OMX_REGION_READ);
+	rcu_read_lock();
+	local_bh_disable();
+	error = omx_cursor_look(&cursor, rndv->start, length);
+	omx_cursor_end(&cursor);
+	local_bh_enable();
+	rcu_read_unlock();
+	return !error;
+}
+
+void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
+{
+	struct omx_channel *ch = rndv->ch;
+	u32 frame_length, frames;
+	u64 length;
+
+	body->pushed = 0;
+	body->frame_length = 0;
+	if (likely(!omx_incoming_is_seldom(&ch->ep->board->incoming)) || !rndv->region ||
+	    rndv->region->mode == OMX_DEVICE || !push_is_allowed(ch) || !push_is_alone(ch))
+		return;
+	frame_length = omx_pull_frame_length(ch);
+	length = min_t(u64, rndv->length, push_frames_max(frame_length) * frame_length);
+	if (!push_has_pages(rndv, length))
+		return;
+	frames = DIV_ROUND_UP((u32)length, frame_length);
+	body->pushed = cpu_to_be16(frames);
+	body->frame_length = cpu_to_be16(frame_length);
+}
+
+/* False: the device is busy, or a page has gone.  The receiver will request what is left. */
+static bool push_block(struct omx_rndv *rndv, u64 offset, u32 frames, u32 frame_length)
+{
+	const struct omx_wire_pull_request body = {
+		.offset = cpu_to_be64(offset),
+		.length = cpu_to_be32(min_t(u64, (u64)frames * frame_length,
+					    rndv->length - offset)),
+		.pull = cpu_to_be32(rndv->id),
+		.frame_length = cpu_to_be16(frame_length),
+	};
+	struct omx_request request;
+	u32 left;
+
+	omx_request_init(&request, rndv, &body, U32_MAX >> (OMX_BLOCK_FRAMES - frames));
+	request.header.body.flags = cpu_to_be32(OMX_RESPONSE_PUSHED);
+	request.credit = request.length;
+	omx_respond_with_frames(&request);
+	omx_cursor_end(&request.cursor);
+	left = hweight32(request.wanted);
+	omx_count_add(rndv->ch->ep->board, PULL_PUSHED, frames - left);
+	return !left;
+}
+
+/* Has the announcement left? */
+static bool push_may_begin(struct omx_channel *ch)
+{
+	bool has_left;
+
+	spin_lock_bh(&ch->lock);
+	has_left = !ch->dead && skb_queue_empty(&ch->pending);
+	spin_unlock_bh(&ch->lock);
+	return has_left;
+}
+
+void omx_push(struct omx_rndv *rndv, u32 frames)
+{
+	const u32 frame_length = omx_pull_frame_length(rndv->ch);
+	u64 offset = 0;
+
+	if (!push_may_begin(rndv->ch))
+		return;
+	WRITE_ONCE(rndv->pushed, frames * frame_length);
+	rcu_read_lock();
+	local_bh_disable();
+	/* Or it has ended, or its memory is the program's again. */
+	if (!IS_ERR(omx_rndv_get(rndv->ch->ep, rndv->id, rndv->ch))) {
+		while (frames) {
+			u32 block = min_t(u32, frames, OMX_BLOCK_FRAMES);
+
+			if (!push_block(rndv, offset, block, frame_length))
+				break;
+			offset += (u64)block * frame_length;
+			frames -= block;
+		}
+		omx_rndv_put(rndv);
+	}
+	local_bh_enable();
+	rcu_read_unlock();
+}
+
+void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body)
+{
+	const u32 pushed = READ_ONCE(rndv->pushed), first = __ffs(be32_to_cpu(body->wanted));
+
+	if (unlikely(pushed && be64_to_cpu(body->offset) +
+		     first * be16_to_cpu(body->frame_length) < pushed))
+		WRITE_ONCE(rndv->ch->push_failed, jiffies);
+}
+
+/* ---- at the receiver ---- */
+
+void omx_pushed_drop(struct omx_channel *ch)
+{
+	struct omx_pushed *pushed = &ch->pushed;
+
+	__skb_queue_purge(&pushed->held);
+	if (pushed->charged)
+		omx_budget_uncharge(&ch->ep->budget, pushed->charged);
+	pushed->charged = 0;
+	pushed->bytes = 0;
+	WRITE_ONCE(pushed->frames, 0);
+}
+
+void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
+{
+	const u32 frames = be16_to_cpu(body->pushed);
+	struct omx_pushed *pushed = &ch->pushed;
+
+	lockdep_assert_held(&ch->lock);
+	if (pushed->message == be32_to_cpu(body->message))
+		omx_pushed_drop(ch);	/* the number is used again */
+	if (!frames || frames > PUSH_RING_ENTRIES || !body->frame_length)
+		return;
+	omx_pushed_drop(ch);
+	pushed->frame_length = be16_to_cpu(body->frame_length);
+	pushed->message = be32_to_cpu(body->message);
+	pushed->is_taken = false;
+	WRITE_ONCE(pushed->frames, frames);
+}
+
+/*
+ * The frames are held like those of unexpected messages, and use as much memory at most.  Not
+ * those in pages of a sender on this machine: it may withdraw its message and write to them.
+ */
+static bool pushed_may_hold(const struct omx_channel *ch, const struct sk_buff *skb)
+{
+	const struct omx_pushed *pushed = &ch->pushed;
+
+	return skb_queue_len(&pushed->held) < pushed->frames &&
+	       pushed->bytes + skb->len - OMX_PULL_RESPONSE_HEADER <=
+	       pushed->frames * pushed->frame_length &&
+	       !skb_has_shared_frag(skb) && !omx_eager_is_wasteful(skb) &&
+	       omx_endpoint_may_hold(ch->ep);
+}
+
+static bool pushed_hold(struct omx_channel *ch, struct sk_buff *skb)
+{
+	struct omx_pushed *pushed = &ch->pushed;
+
+	lockdep_assert_held(&ch->lock);
+	if (!pushed_may_hold(ch, skb))
+		return false;
+	pushed->bytes += skb->len - OMX_PULL_RESPONSE_HEADER;
+	pushed->charged += skb->truesize;
+	omx_budget_charge(&ch->ep->budget, skb->truesize);
+	__skb_queue_tail(&pushed->held, skb);
+	return true;
+}
+
+bool omx_pushed_receive(struct omx_endpoint *ep, struct sk_buff *skb, u32 *pull)
+{
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
+	struct omx_channel *ch = omx_channel_of(ep, skb);
+	bool is_taken = false, is_held = false;
+
+	if (ch) {
+		const struct omx_pushed *pushed = &ch->pushed;
+
+		spin_lock(&ch->lock);
+		if (pushed->frames && pushed->message == be32_to_cpu(body->pull) && !ch->dead) {
+			is_taken = pushed->is_taken;
+			*pull = pushed->pull;
+			is_held = !is_taken && pushed_hold(ch, skb);
+		}
+		spin_unlock(&ch->lock);
+	}
+	if (is_taken || is_held)
+		return is_taken;
+	omx_count(ep->board, DROP_PULL_HANDLE);
+	kfree_skb(skb);
+	return false;
+}
+
+/* Frames of another length would not fit, nor would the last one if the pull ends in it. */
+static bool pushed_fits(const struct omx_pushed *pushed, const struct omx_pull *pull)
+{
+	return pushed->frame_length == pull->window.frame_length &&
+	       pull->length == pull->msg_length && READ_ONCE(pull->ch->pull_rtt);
+}
+
+u32 omx_pushed_take(struct omx_pull *pull)
+{
+	struct omx_channel *ch = pull->ch;
+	struct omx_pushed *pushed = &ch->pushed;
+	u32 frames = 0;
+
+	lockdep_assert_held(&pull->lock);
+	if (likely(!READ_ONCE(pushed->frames)))
+		return 0;
+	spin_lock(&ch->lock);
+	if (pushed->frames && !pushed->is_taken && pushed->message == pull->message) {
+		if (pushed_fits(pushed, pull)) {
+			frames = pushed->frames;
+			pushed->pull = pull->id;
+			pushed->is_taken = true;
+		} else {
+			omx_pushed_drop(ch);
+		}
+	}
+	spin_unlock(&ch->lock);
+	return frames;
+}
+
+static void pushed_remove(struct omx_channel *ch, const struct omx_pull *pull,
+			  struct sk_buff_head *frames)
+{
+	struct omx_pushed *pushed = &ch->pushed;
+
+	spin_lock(&ch->lock);
+	if (pushed->frames && pushed->is_taken && pushed->pull == pull->id &&
+	    pushed->message == pull->message) {
+		skb_queue_splice_tail_init(&pushed->held, frames);
+		omx_budget_uncharge(&ch->ep->budget, pushed->charged);
+		pushed->charged = 0;
+		pushed->bytes = 0;
+	}
+	spin_unlock(&ch->lock);
+}
+
+void omx_pushed_deliver(struct omx_pull *pull)
+{
+	struct sk_buff_head frames, out;
+	struct sk_buff *skb;
+
+	/* Set by this thread. */
+	if (likely(!data_race(pull->holds_pushed)))
+		return;
+	__skb_queue_head_init(&frames);
+	__skb_queue_head_init(&out);
+	pushed_remove(pull->ch, pull, &frames);
+	spin_lock(&pull->lock);
+	while ((skb = __skb_dequeue(&frames)))
+		omx_pull_receive_held(pull, skb, &out);
+	pull->holds_pushed = false;
+	omx_pull_unlock_and_continue(pull, &out);
+	omx_pull_schedule_next(pull->ep->board);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Push: the first frames of a large message follow its announcement, before the receiver
+ * requests them.  Where devices interrupt seldom, the request would wait for an interrupt of
+ * the sender's device first.  docs/PROTOCOL.md, "Push".
+ *
+ * The sender pushes no more than one channel may have on its way in packets, and only while
+ * nothing else of it is on its way there.  The receiver holds the frames until its program pulls
+ * the message.  Nobody depends on them: what does not arrive, or is not held, is requested as
+ * if it had been lost.
+ */
+#ifndef OMX_PUSH_H
+#define OMX_PUSH_H
+
+#include <linux/skbuff.h>
+#include <linux/types.h>
+
+struct omx_channel;
+struct omx_endpoint;
+struct omx_pull;
+struct omx_rndv;
+struct omx_wire_pull_request;
+struct omx_wire_rndv;
+
+/* The latest message that a peer has pushed, at its receiver.  Under ch->lock. */
+struct omx_pushed {
+	u16 frames;			/* that were pushed; 0: no message */
+	u16 frame_length;
+	u32 message;			/* the peer's number of it */
+	u32 pull;			/* that takes the frames; valid if is_taken */
+	bool is_taken;			/* none is held any more */
+	u32 bytes;			/* of payload, held */
+	u32 charged;			/* for these to the endpoint's budget */
+	struct sk_buff_head held;	/* own lock unused */
+};
+
+static inline void omx_pushed_init(struct omx_pushed *pushed)
+{
+	__skb_queue_head_init(&pushed->held);
+}
+
+/* ---- at the sender, process context ---- */
+/* Has the announcement say how many frames will be pushed. */
+void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body);
+/* The announcement, which said so many, has been given to the channel. */
+void omx_push(struct omx_rndv *rndv, u32 frames);
+/* Any context.  A valid request: if it is for pushed frames, none are pushed for a while. */
+void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body);
+
+/* ---- at the receiver ---- */
+/* An announcement has been delivered.  ch->lock held. */
+void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body);
+/*
+ * A pushed frame, or several in one skb.  True: *pull is the number of the pull that takes it.
+ * Otherwise skb has been consumed.  Softirq, RCU read lock held.
+ */
+bool omx_pushed_receive(struct omx_endpoint *ep, struct sk_buff *skb, u32 *pull);
+/*
+ * The pull begins: how many frames, from the first one on, have been pushed and count as
+ * requested.  pull->lock held.
+ */
+u32 omx_pushed_take(struct omx_pull *pull);
+/* Receives those that were held for it.  RCU read lock held, BH off; no lock held. */
+void omx_pushed_deliver(struct omx_pull *pull);
+/* Nobody will pull the message.  ch->lock held. */
+void omx_pushed_drop(struct omx_channel *ch);
+
+#endif
