@@ -143,12 +143,12 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->heard = jiffies;
 	ch->heard_board = jiffies - 1;
 	ch->probed = jiffies;
-	ch->push_failed = jiffies - HZ - 1;
 	ch->claimed = 1;
 	ch->ack_every = OMX_ACK_EVERY;
 	ch->ack_late = OMX_ACK_LATE;
 	ch->ack_next = ch->tx.next;
 	omx_sender_init(&ch->sender);
+	omx_push_init(ch);
 	omx_pushed_init(&ch->pushed);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);

@@ -87,6 +87,7 @@ static void window_begin_block(struct omx_pull_window *window, u32 now)
 	block->asked = 0;
 	block->begun_at = now;
 	block->again = false;
+	block->pushed = false;
 	block->held = false;
 	window->unasked = block->frames;
 	window->next_block++;
@@ -135,6 +136,7 @@ void omx_pull_window_expect(struct omx_pull_window *window, u32 frames, u32 now)
 		frames -= omx_pull_window_next_frames(window);
 		omx_pull_window_request(window, now, &request);
 		omx_pull_window_take_no_samples(window);
+		block_at(window, window->next_block - 1)->pushed = true;
 	}
 }
 

@@ -41,6 +41,7 @@ struct omx_pull_block {
 	u32 requested_at;	/* ... and its latest ones */
 	u8 frames;
 	bool again;		/* requested more than once: no round-trip sample */
+	bool pushed;		/* some of it came without a request */
 	bool held;		/* requested_at lies OMX_PULL_HOLD_US ahead */
 };
 
@@ -148,6 +149,11 @@ static inline bool omx_pull_window_part_is_timed(const struct omx_pull_window *w
 	const struct omx_pull_block *b = &window->block[block % OMX_PULL_BLOCKS];
 
 	return !(b->missing & b->asked) && !b->again;
+}
+
+static inline bool omx_pull_window_is_pushed(const struct omx_pull_window *window, u64 block)
+{
+	return window->block[block % OMX_PULL_BLOCKS].pushed;
 }
 
 static inline bool omx_pull_window_is_held(const struct omx_pull_window *window, u64 block)

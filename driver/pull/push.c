@@ -24,15 +24,18 @@
  * entries or more, for a page each.
  */
 #define PUSH_RING_ENTRIES	192
-/* After a pushed frame was lost, or refused. */
+/* After a pushed frame was lost, or refused, none are pushed for so long. */
 #define PUSH_PAUSE		HZ
+/* As in slow start, so many at first, and twice as many after each message they are enough for. */
+#define PUSH_FRAMES_START	16
 
 /* ---- at the sender ---- */
 
-static u32 push_frames_max(u32 frame_length)
+static u32 push_frames_max(const struct omx_channel *ch, u32 frame_length)
 {
-	return PUSH_RING_ENTRIES / DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN,
-						PAGE_SIZE);
+	u32 entries = DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN, PAGE_SIZE);
+
+	return min_t(u32, PUSH_RING_ENTRIES / entries, READ_ONCE(ch->push_limit));
 }
 
 /* May frames travel on the path that nobody has requested? */
@@ -40,7 +43,7 @@ static bool push_is_allowed(const struct omx_channel *ch)
 {
 	return !ch->local && omx_small_queue_admits(ch->queue) &&
 	       time_after(jiffies, READ_ONCE(ch->push_failed) + PUSH_PAUSE) &&
-	       !omx_path_limits(ch->path) && !omx_path_is_lossy(ch->path, omx_pull_now_us());
+	       !omx_path_is_lossy(ch->path, omx_pull_now_us());
 }
 
 /* Is nothing else of the channel on its way? */
@@ -54,26 +57,32 @@ static bool push_is_alone(struct omx_channel *ch)
 	return is_alone;
 }
 
-static bool push_has_pages(const struct omx_rndv *rndv, u64 length)
+/* How many of the first bytes have pages, in steps of a block; `most` at most. */
+static u32 push_present(const struct omx_rndv *rndv, u32 most, u32 block)
 {
 	struct omx_cursor cursor;
-	int error;
+	u32 present = 0;
 
 	omx_cursor_init(&cursor, rndv->region, OMX_REGION_READ);
 	rcu_read_lock();
 	local_bh_disable();
-	error = omx_cursor_look(&cursor, rndv->start, length);
+	while (present < most) {
+		u32 step = min(block, most - present);
+
+		if (omx_cursor_look(&cursor, rndv->start + present, step))
+			break;
+		present += step;
+	}
 	omx_cursor_end(&cursor);
 	local_bh_enable();
 	rcu_read_unlock();
-	return !error;
+	return present;
 }
 
 void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
 {
 	struct omx_channel *ch = rndv->ch;
-	u32 frame_length, frames;
-	u64 length;
+	u32 frame_length, length;
 
 	body->pushed = 0;
 	body->frame_length = 0;
@@ -81,11 +90,9 @@ void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
 	    rndv->region->mode == OMX_DEVICE || !push_is_allowed(ch) || !push_is_alone(ch))
 		return;
 	frame_length = omx_pull_frame_length(ch);
-	length = min_t(u64, rndv->length, push_frames_max(frame_length) * frame_length);
-	if (!push_has_pages(rndv, length))
-		return;
-	frames = DIV_ROUND_UP((u32)length, frame_length);
-	body->pushed = cpu_to_be16(frames);
+	length = min_t(u64, rndv->length, push_frames_max(ch, frame_length) * frame_length);
+	length = push_present(rndv, length, OMX_BLOCK_FRAMES * frame_length);
+	body->pushed = cpu_to_be16(DIV_ROUND_UP(length, frame_length));
 	body->frame_length = cpu_to_be16(frame_length);
 }
 
@@ -153,9 +160,26 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 {
 	const u32 pushed = READ_ONCE(rndv->pushed), first = __ffs(be32_to_cpu(body->wanted));
 
-	if (unlikely(pushed && be64_to_cpu(body->offset) +
-		     first * be16_to_cpu(body->frame_length) < pushed))
-		WRITE_ONCE(rndv->ch->push_failed, jiffies);
+	if (likely(!pushed || be64_to_cpu(body->offset) +
+		   first * be16_to_cpu(body->frame_length) >= pushed))
+		return;
+	WRITE_ONCE(rndv->pushed, 0);
+	WRITE_ONCE(rndv->ch->push_limit, PUSH_FRAMES_START);
+	WRITE_ONCE(rndv->ch->push_failed, jiffies);
+}
+
+void omx_push_succeeded(struct omx_rndv *rndv)
+{
+	struct omx_channel *ch = rndv->ch;
+
+	if (READ_ONCE(rndv->pushed))
+		WRITE_ONCE(ch->push_limit, min(2 * ch->push_limit, PUSH_RING_ENTRIES));
+}
+
+void omx_push_init(struct omx_channel *ch)
+{
+	ch->push_failed = jiffies - PUSH_PAUSE - 1;
+	ch->push_limit = PUSH_FRAMES_START;
 }
 
 /* ---- at the receiver ---- */
@@ -246,7 +270,7 @@ bool omx_pushed_receive(struct omx_endpoint *ep, struct sk_buff *skb, u32 *pull)
 static bool pushed_fits(const struct omx_pushed *pushed, const struct omx_pull *pull)
 {
 	return pushed->frame_length == pull->window.frame_length &&
-	       pull->length == pull->msg_length && READ_ONCE(pull->ch->pull_rtt);
+	       pull->length == pull->msg_length;
 }
 
 u32 omx_pushed_take(struct omx_pull *pull)

@@ -47,6 +47,11 @@ void omx_push(struct omx_rndv *rndv, u32 frames);
 /* Any context.  A valid request: if it is for pushed frames, none are pushed for a while. */
 void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body);
 
+/* The receiver has the whole message.  ch->lock held. */
+void omx_push_succeeded(struct omx_rndv *rndv);
+/* A new channel. */
+void omx_push_init(struct omx_channel *ch);
+
 /* ---- at the receiver ---- */
 /* An announcement has been delivered.  ch->lock held. */
 void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body);

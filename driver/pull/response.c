@@ -92,7 +92,8 @@ static bool pull_samples_rtt(const struct omx_pull *pull, u64 block)
 	if (likely(!omx_pull_window_is_untouched(&pull->window, block)))
 		return false;
 	return !omx_pull_window_was_repeated(&pull->window, block) ||
-	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block));
+	       (!READ_ONCE(pull->ch->pull_rtt) && !omx_pull_window_is_held(&pull->window, block) &&
+		!omx_pull_window_is_pushed(&pull->window, block));
 }
 
 /* The clock is read once, and not at all for most frames. */

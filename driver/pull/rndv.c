@@ -375,6 +375,8 @@ static void rndv_end_notified(struct omx_rndv *rndv, u8 status, u64 length)
 	lockdep_assert_held(&ch->lock);
 	length = min(length, rndv->length);
 	list_del_init(&rndv->in_channel);
+	if (status == OMX_STATUS_OK)
+		omx_push_succeeded(rndv);
 	if (status == OMX_STATUS_OK || status == OMX_STATUS_TRUNCATED)
 		omx_traffic_add(&ch->sent, 1, length);
 	omx_rndv_finish(ch->ep, rndv, status < OMX_STATUSES ? status : OMX_STATUS_ABORTED, length);

@@ -8,6 +8,7 @@
 #include "eager/eager_receive.h"
 #include "plant.h"
 #include "pull/pull_window.h"
+#include "pull/push.h"
 #include "sim.h"
 
 static const char *const names[] = {
@@ -83,6 +84,14 @@ WRAP(void, omx_partial_drop, struct omx_partial *partial)
 		__real_omx_partial_drop(partial);
 	else
 		memset(partial, 0, sizeof(*partial));
+}
+
+WRAP(u32, omx_pushed_take, struct omx_pull *pull)
+{
+	u32 frames = __real_omx_pushed_take(pull);
+
+	sim.pushed += frames;
+	return frames;
 }
 
 /* A bundle that did not fit into the ring begins anew. */

@@ -93,6 +93,7 @@ struct sim {
 	u32 absent;			/* percent of the pages that are absent */
 	u64 frames, lost;		/* statistics */
 	u64 bundles, bundled;		/* sent, and the messages in them */
+	u64 pushed;			/* frames that pulls did not have to request */
 	u64 split;			/* bundles delivered in parts, because the ring was full */
 	u64 unread;			/* copies for them that would have had to wait */
 	bool healed;

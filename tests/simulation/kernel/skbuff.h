@@ -57,6 +57,7 @@ struct sk_buff {
 	u16 gso_size, gso_segs;
 	u32 gso_type;
 	u8 nr_frags;			/* 0: all is linear */
+	u8 flags;
 	struct sk_buff *frag_list;
 	skb_frag_t frags[0];
 	u8 *head, *data;
@@ -112,6 +113,13 @@ static inline struct sk_buff *alloc_skb_with_frags(unsigned long header, unsigne
 {
 	*error = -ENOBUFS;
 	return NULL;
+}
+
+#define SKBFL_SHARED_FRAG		0x02
+
+static inline bool skb_has_shared_frag(const struct sk_buff *skb)
+{
+	return skb->nr_frags && skb->flags & SKBFL_SHARED_FRAG;
 }
 
 static inline bool skb_cloned(const struct sk_buff *skb)

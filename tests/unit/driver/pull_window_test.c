@@ -246,6 +246,46 @@ static void window__limits_frames_and_blocks(void **state)
 	assert_true(omx_pull_window_wants(&window));
 }
 
+/* A block and a half, and then the rest of the second block is requested. */
+static void expect__is_like_a_request_without_samples(void **state)
+{
+	struct omx_pull_window window;
+	struct omx_pull_request request;
+	u64 block;
+	u32 i;
+
+	(void)state;
+	omx_pull_window_init(&window, 100 * 100, 100);
+	omx_pull_window_expect(&window, 48, 7);
+	assert_int_equal(window.outstanding, 48);
+	assert_true(omx_pull_window_is_in_block(&window));
+	assert_int_equal(omx_pull_window_judge(&window, 47 * 100, 100, &block), OMX_PULL_NEW);
+	assert_int_equal(block, 1);
+	omx_pull_window_set_part(&window, OMX_BLOCK_FRAMES);
+	omx_pull_window_request(&window, 8, &request);
+	assert_int_equal(request.offset, 32 * 100);
+	assert_int_equal(request.wanted, 0xffff0000);
+	for (i = 0; i < 32; i++)
+		arrive(&window, i);
+	assert_false(omx_pull_window_is_timed(&window, 0));
+	assert_true(omx_pull_window_is_pushed(&window, 0));
+	assert_false(omx_pull_window_samples(&window, 1));
+	omx_pull_window_request(&window, 9, &request);
+	assert_true(omx_pull_window_samples(&window, 2));
+	assert_false(omx_pull_window_is_pushed(&window, 2));
+}
+
+static void expect__ends_with_the_message(void **state)
+{
+	struct omx_pull_window window;
+
+	(void)state;
+	omx_pull_window_init(&window, 10 * 1424 + 1, 1424);
+	omx_pull_window_expect(&window, 192, 7);
+	assert_int_equal(window.outstanding, 11);
+	assert_false(omx_pull_window_wants(&window));
+}
+
 static void limit__has_bounds(void **state)
 {
 	struct omx_pull_window window;
@@ -379,6 +419,8 @@ int main(void)
 		cmocka_unit_test(late__oldest_first_each_once),
 		cmocka_unit_test(due__is_when_the_first_block_is_late),
 		cmocka_unit_test(limit__has_bounds),
+		cmocka_unit_test(expect__is_like_a_request_without_samples),
+		cmocka_unit_test(expect__ends_with_the_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
