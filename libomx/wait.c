@@ -127,14 +127,18 @@ static int sleep_once(struct omx__endpoint *ep, struct sleep *sleep, uint32_t mi
 	return sleep_in_driver(ep, milliseconds, khead, wakeups);
 }
 
-/* Drops the lock, sleeps, and acquires the lock again. */
+/*
+ * Drops the lock, sleeps, and acquires the lock again.  It does not sleep if there are events
+ * behind khead: a pull may have ended while it was started, and the program may respond to it.
+ */
 static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_t khead,
 			  uint32_t wakeups)
 {
 	uint32_t milliseconds = sleep_milliseconds(ep, sleep);
-	int err;
+	bool sleeps = omx__ring_khead(&ep->ring) == khead;
+	int err = 0;
 
-	sleep->yields = !omx__settings.wait_spin && omx__settings.poll_us &&
+	sleep->yields = sleeps && !omx__settings.wait_spin && omx__settings.poll_us &&
 			omx__yielding_begins(&ep->yielding);
 	sleep->away = omx__yielding_time(&ep->yielding);
 	ep->users++;
@@ -145,7 +149,8 @@ static int sleep_unlocked(struct omx__endpoint *ep, struct sleep *sleep, uint32_
 		omx__endpoint_wake(ep);
 	omx__unlock(&ep->lock);
 
-	err = sleep_once(ep, sleep, milliseconds, khead, wakeups);
+	if (likely(sleeps))
+		err = sleep_once(ep, sleep, milliseconds, khead, wakeups);
 
 	omx__lock(&ep->lock);
 	ep->users--;
@@ -209,9 +214,6 @@ omx_return_t omx__wait(struct omx__endpoint *ep, wait_condition condition, void 
 			omx__progress_uncork(ep);
 			return OMX_SUCCESS;
 		}
-		/* A pull may end while it is started: the program may respond to it at once. */
-		if (omx__ring_khead(&ep->ring) != khead)
-			continue;
 		ret = sleep_error(ep, sleep_unlocked(ep, &sleep, khead, wakeups));
 		if (unlikely(ret))
 			return ret;

@@ -88,6 +88,7 @@ struct omx_endpoint {
 	struct omx_logs logs;
 
 	atomic_t unfetched;		/* bytes: complete messages that are not fetched */
+	atomic_t pushed;		/* bytes: frames of messages that are not pulled yet */
 	atomic_t ahead;			/* bytes: frames kept out of order */
 	atomic_t closed_windows;	/* channels on which we advertise no window */
 	atomic_t next_flow;

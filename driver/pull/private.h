@@ -118,7 +118,7 @@ struct omx_pull {
 	u32 yielded;			/* outstanding bytes whose share others have */
 	u8 backoff;
 	bool has_turn;			/* schedule.c lets it request now */
-	bool holds_pushed;		/* frames that have arrived will be delivered in a moment */
+	u32 pushed_left;		/* frames that were pushed and have not been received */
 	struct omx_pull_mark marks[OMX_PULL_BLOCKS];
 	struct timer_list timer;
 

@@ -153,6 +153,7 @@ void omx_pull_conclude_start(struct omx_pull *pull, u8 status)
 	spin_lock_bh(&pull->lock);
 	omx_pull_move(pull, OMX_PULL_DONE);
 	spin_unlock_bh(&pull->lock);
+	omx_pushed_forget(pull);
 	omx_pull_conclude(pull, status);
 }
 

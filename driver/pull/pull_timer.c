@@ -67,6 +67,7 @@ static void pull_restart(struct omx_pull *pull, struct sk_buff_head *out)
 	omx_count(pull->ep->board, PULL_RESTARTED);
 	omx_pull_schedule_yield(pull);
 	pull->yielded = 0;
+	pull->pushed_left = 0;
 	pull->backoff = 0;
 	omx_pull_paging_restart(pull);
 	omx_copies_wait(&pull->copies);		/* the same bytes come again */

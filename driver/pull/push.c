@@ -6,7 +6,7 @@
 #include "channel/channel.h"
 #include "channel/path.h"
 #include "channel/receive.h"
-#include "eager/eager_receive.h"
+#include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "incoming/incoming.h"
 #include "memory/cursor.h"
@@ -26,6 +26,10 @@
 #define PUSH_RING_ENTRIES	192
 /* After a pushed frame was lost, or refused, none are pushed for so long. */
 #define PUSH_PAUSE		HZ
+/* Memory that frames may take which are held, for each byte that they carry ... */
+#define PUSHED_WASTE_MAX	4
+/* ... and for an endpoint. */
+#define PUSHED_BYTES_MAX	(8 << 20)
 /* As in slow start, so many at first, and twice as many after each message they are enough for. */
 #define PUSH_FRAMES_START	16
 
@@ -52,7 +56,9 @@ static bool push_is_alone(struct omx_channel *ch)
 	bool is_alone;
 
 	spin_lock_bh(&ch->lock);
-	is_alone = !omx_tx_in_flight(&ch->tx) && list_empty(&ch->rndvs);
+	/* But for a NOTIFY that is corked. */
+	is_alone = !omx_tx_in_flight(&ch->tx) && !ch->tx.waits && list_empty(&ch->rndvs) &&
+		   skb_queue_len(&ch->pending) <= 1;
 	spin_unlock_bh(&ch->lock);
 	return is_alone;
 }
@@ -119,40 +125,65 @@ static bool push_block(struct omx_rndv *rndv, u64 offset, u32 frames, u32 frame_
 	return !left;
 }
 
-/* Has the announcement left? */
-static bool push_may_begin(struct omx_channel *ch)
+void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
+		   const struct sk_buff *announcement)
 {
+	const struct omx_wire_rndv *body = omx_packet_body(announcement);
+	const bool is_rndv = omx_packet_head(announcement)->type == OMX_WIRE_RNDV;
+
+	*push = (struct omx_push){
+		.announcement = announcement,
+		.frames = is_rndv ? be16_to_cpu(body->pushed) : 0,
+		.frame_length = is_rndv ? be16_to_cpu(body->frame_length) : 0,
+	};
+	rndv->pushed = push->frames * push->frame_length;
+}
+
+/* Has the announcement left?  If it waits, it is to say that nothing follows. */
+static bool push_may_begin(struct omx_rndv *rndv, const struct omx_push *push)
+{
+	struct omx_channel *ch = rndv->ch;
+	struct sk_buff *last;
 	bool has_left;
 
-	spin_lock_bh(&ch->lock);
-	has_left = !ch->dead && skb_queue_empty(&ch->pending);
-	spin_unlock_bh(&ch->lock);
+	spin_lock(&ch->lock);
+	last = skb_peek_tail(&ch->pending);
+	has_left = !last && !ch->dead;
+	if (last && last == push->announcement) {
+		struct omx_wire_rndv *body = omx_packet_body(last);
+
+		body->pushed = 0;
+		WRITE_ONCE(rndv->pushed, 0);
+	}
+	spin_unlock(&ch->lock);
 	return has_left;
 }
 
-void omx_push(struct omx_rndv *rndv, u32 frames)
+static void push_blocks(struct omx_rndv *rndv, const struct omx_push *push)
 {
-	const u32 frame_length = omx_pull_frame_length(rndv->ch);
+	u32 frames = push->frames;
 	u64 offset = 0;
 
-	if (!push_may_begin(rndv->ch))
+	while (frames) {
+		u32 block = min_t(u32, frames, OMX_BLOCK_FRAMES);
+
+		if (!push_block(rndv, offset, block, push->frame_length))
+			break;
+		offset += (u64)block * push->frame_length;
+		frames -= block;
+	}
+}
+
+void omx_push(struct omx_rndv *rndv, const struct omx_push *push)
+{
+	if (!push_may_begin(rndv, push))
 		return;
-	WRITE_ONCE(rndv->pushed, frames * frame_length);
 	rcu_read_lock();
-	local_bh_disable();
 	/* Or it has ended, or its memory is the program's again. */
 	if (!IS_ERR(omx_rndv_get(rndv->ch->ep, rndv->id, rndv->ch))) {
-		while (frames) {
-			u32 block = min_t(u32, frames, OMX_BLOCK_FRAMES);
-
-			if (!push_block(rndv, offset, block, frame_length))
-				break;
-			offset += (u64)block * frame_length;
-			frames -= block;
-		}
+		push_blocks(rndv, push);
 		omx_rndv_put(rndv);
 	}
-	local_bh_enable();
 	rcu_read_unlock();
 }
 
@@ -173,7 +204,7 @@ void omx_push_succeeded(struct omx_rndv *rndv)
 	struct omx_channel *ch = rndv->ch;
 
 	if (READ_ONCE(rndv->pushed))
-		WRITE_ONCE(ch->push_limit, min(2 * ch->push_limit, PUSH_RING_ENTRIES));
+		WRITE_ONCE(ch->push_limit, min_t(u32, 2 * ch->push_limit, PUSH_RING_ENTRIES));
 }
 
 void omx_push_init(struct omx_channel *ch)
@@ -184,48 +215,74 @@ void omx_push_init(struct omx_channel *ch)
 
 /* ---- at the receiver ---- */
 
-void omx_pushed_drop(struct omx_channel *ch)
+static void pushed_charge(struct omx_channel *ch, u32 bytes)
+{
+	ch->pushed.charged += bytes;
+	atomic_add(bytes, &ch->ep->pushed);
+	omx_budget_charge(&ch->ep->budget, bytes);
+}
+
+static void pushed_uncharge(struct omx_channel *ch)
 {
 	struct omx_pushed *pushed = &ch->pushed;
 
-	__skb_queue_purge(&pushed->held);
-	if (pushed->charged)
+	if (pushed->charged) {
+		atomic_sub(pushed->charged, &ch->ep->pushed);
 		omx_budget_uncharge(&ch->ep->budget, pushed->charged);
+	}
 	pushed->charged = 0;
-	pushed->bytes = 0;
-	WRITE_ONCE(pushed->frames, 0);
+}
+
+void omx_pushed_drop(struct omx_channel *ch)
+{
+	__skb_queue_purge(&ch->pushed.held);
+	pushed_uncharge(ch);
+	WRITE_ONCE(ch->pushed.frames, 0);
 }
 
 void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 {
-	const u32 frames = be16_to_cpu(body->pushed);
+	const u32 frames = be16_to_cpu(body->pushed), length = be16_to_cpu(body->frame_length);
 	struct omx_pushed *pushed = &ch->pushed;
 
 	lockdep_assert_held(&ch->lock);
 	if (pushed->message == be32_to_cpu(body->message))
 		omx_pushed_drop(ch);	/* the number is used again */
-	if (!frames || frames > PUSH_RING_ENTRIES || !body->frame_length)
+	if (!frames || !length || frames * length > PUSH_RING_ENTRIES * PAGE_SIZE)
 		return;
 	omx_pushed_drop(ch);
-	pushed->frame_length = be16_to_cpu(body->frame_length);
+	pushed->frame_length = length;
 	pushed->message = be32_to_cpu(body->message);
 	pushed->is_taken = false;
 	WRITE_ONCE(pushed->frames, frames);
 }
 
 /*
- * The frames are held like those of unexpected messages, and use as much memory at most.  Not
- * those in pages of a sender on this machine: it may withdraw its message and write to them.
+ * The program may never pull the message, so the limits are those of unexpected messages.  Not
+ * frames in pages of a sender on this machine: it may withdraw its message and write to them.
  */
 static bool pushed_may_hold(const struct omx_channel *ch, const struct sk_buff *skb)
 {
-	const struct omx_pushed *pushed = &ch->pushed;
+	return !skb_has_shared_frag(skb) && omx_endpoint_may_hold(ch->ep) &&
+	       atomic_read(&ch->ep->pushed) < PUSHED_BYTES_MAX;
+}
 
+/* As many as were announced: duplicates take the room of others, which are requested again. */
+static bool pushed_has_room(const struct omx_pushed *pushed, const struct sk_buff *skb)
+{
 	return skb_queue_len(&pushed->held) < pushed->frames &&
-	       pushed->bytes + skb->len - OMX_PULL_RESPONSE_HEADER <=
-	       pushed->frames * pushed->frame_length &&
-	       !skb_has_shared_frag(skb) && !omx_eager_is_wasteful(skb) &&
-	       omx_endpoint_may_hold(ch->ep);
+	       pushed->charged + skb->truesize <=
+	       PUSHED_WASTE_MAX * pushed->frames * pushed->frame_length;
+}
+
+/* A frame that is not held is requested with those behind it, as if they had not been pushed. */
+static void pushed_refuse(struct omx_pushed *pushed, const struct sk_buff *skb)
+{
+	const struct omx_wire_pull_response *body = omx_packet_body(skb);
+	u64 frame = div_u64(be64_to_cpu(body->offset), pushed->frame_length);
+
+	if (frame < pushed->frames)
+		WRITE_ONCE(pushed->frames, frame);
 }
 
 static bool pushed_hold(struct omx_channel *ch, struct sk_buff *skb)
@@ -233,11 +290,15 @@ static bool pushed_hold(struct omx_channel *ch, struct sk_buff *skb)
 	struct omx_pushed *pushed = &ch->pushed;
 
 	lockdep_assert_held(&ch->lock);
-	if (!pushed_may_hold(ch, skb))
+	if (!pushed_has_room(pushed, skb))
 		return false;
-	pushed->bytes += skb->len - OMX_PULL_RESPONSE_HEADER;
-	pushed->charged += skb->truesize;
-	omx_budget_charge(&ch->ep->budget, skb->truesize);
+	if (!pushed_may_hold(ch, skb)) {
+		pushed_refuse(pushed, skb);
+		if (!pushed->frames)
+			omx_pushed_drop(ch);
+		return false;
+	}
+	pushed_charge(ch, skb->truesize);
 	__skb_queue_tail(&pushed->held, skb);
 	return true;
 }
@@ -296,6 +357,18 @@ u32 omx_pushed_take(struct omx_pull *pull)
 	return frames;
 }
 
+void omx_pushed_forget(struct omx_pull *pull)
+{
+	struct omx_channel *ch = pull->ch;
+
+	if (likely(!READ_ONCE(ch->pushed.frames)))
+		return;
+	spin_lock_bh(&ch->lock);
+	if (ch->pushed.frames && !ch->pushed.is_taken && ch->pushed.message == pull->message)
+		omx_pushed_drop(ch);
+	spin_unlock_bh(&ch->lock);
+}
+
 static void pushed_remove(struct omx_channel *ch, const struct omx_pull *pull,
 			  struct sk_buff_head *frames)
 {
@@ -305,9 +378,7 @@ static void pushed_remove(struct omx_channel *ch, const struct omx_pull *pull,
 	if (pushed->frames && pushed->is_taken && pushed->pull == pull->id &&
 	    pushed->message == pull->message) {
 		skb_queue_splice_tail_init(&pushed->held, frames);
-		omx_budget_uncharge(&ch->ep->budget, pushed->charged);
-		pushed->charged = 0;
-		pushed->bytes = 0;
+		pushed_uncharge(ch);
 	}
 	spin_unlock(&ch->lock);
 }
@@ -318,7 +389,7 @@ void omx_pushed_deliver(struct omx_pull *pull)
 	struct sk_buff *skb;
 
 	/* Set by this thread. */
-	if (likely(!data_race(pull->holds_pushed)))
+	if (likely(!data_race(pull->pushed_left)))
 		return;
 	__skb_queue_head_init(&frames);
 	__skb_queue_head_init(&out);
@@ -326,7 +397,6 @@ void omx_pushed_deliver(struct omx_pull *pull)
 	spin_lock(&pull->lock);
 	while ((skb = __skb_dequeue(&frames)))
 		omx_pull_receive_held(pull, skb, &out);
-	pull->holds_pushed = false;
 	omx_pull_unlock_and_continue(pull, &out);
 	omx_pull_schedule_next(pull->ep->board);
 }

@@ -29,8 +29,7 @@ struct omx_pushed {
 	u32 message;			/* the peer's number of it */
 	u32 pull;			/* that takes the frames; valid if is_taken */
 	bool is_taken;			/* none is held any more */
-	u32 bytes;			/* of payload, held */
-	u32 charged;			/* for these to the endpoint's budget */
+	u32 charged;			/* for those that are held */
 	struct sk_buff_head held;	/* own lock unused */
 };
 
@@ -40,10 +39,20 @@ static inline void omx_pushed_init(struct omx_pushed *pushed)
 }
 
 /* ---- at the sender, process context ---- */
+/* What an announcement says of the frames that follow it. */
+struct omx_push {
+	const struct sk_buff *announcement;	/* only to be compared once it has been sent */
+	u32 frames;			/* 0: none follow */
+	u32 frame_length;
+};
+
 /* Has the announcement say how many frames will be pushed. */
 void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body);
-/* The announcement, which said so many, has been given to the channel. */
-void omx_push(struct omx_rndv *rndv, u32 frames);
+/* The announcement of any transfer, before it is sent. */
+void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
+		   const struct sk_buff *announcement);
+/* It has been given to the channel.  BH off. */
+void omx_push(struct omx_rndv *rndv, const struct omx_push *push);
 /* Any context.  A valid request: if it is for pushed frames, none are pushed for a while. */
 void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body);
 
@@ -67,6 +76,8 @@ bool omx_pushed_receive(struct omx_endpoint *ep, struct sk_buff *skb, u32 *pull)
 u32 omx_pushed_take(struct omx_pull *pull);
 /* Receives those that were held for it.  RCU read lock held, BH off; no lock held. */
 void omx_pushed_deliver(struct omx_pull *pull);
+/* The pull ends without beginning.  No lock held. */
+void omx_pushed_forget(struct omx_pull *pull);
 /* Nobody will pull the message.  ch->lock held. */
 void omx_pushed_drop(struct omx_channel *ch);
 

@@ -54,8 +54,8 @@ void omx_pull_request_more(struct omx_pull *pull, u32 now, struct sk_buff_head *
 			break;
 		omx_pull_mark_request(pull, frames);
 		omx_pull_window_request(&pull->window, now, &request);
-		/* Those that are held would count as delivered in the time that it takes. */
-		if (unlikely(pull->holds_pushed))
+		/* Those would count as delivered in the time that it takes, and may have come. */
+		if (unlikely(pull->pushed_left))
 			omx_pull_window_take_no_samples(&pull->window);
 		pull_add_request(pull, &request, out);
 	}
@@ -91,8 +91,8 @@ static void pull_expect_pushed(struct omx_pull *pull, u32 now)
 
 	if (likely(!frames))
 		return;
-	pull->holds_pushed = true;
 	omx_pull_window_expect(&pull->window, frames, now);
+	pull->pushed_left = pull->window.outstanding;
 	pull->yielded += omx_pull_outstanding_bytes(pull);
 	pull->progress = jiffies;
 	omx_pull_timer_start(pull);

@@ -117,6 +117,8 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
+	if (unlikely(pull->pushed_left) && omx_pull_window_is_pushed(&pull->window, block))
+		pull->pushed_left -= min(pull->pushed_left, frames);
 	pull_return_arrived(pull, frames);
 	omx_repeats_add(&pull->ch->pull_repeats, frames);
 	if (omx_pull_window_part_is_timed(&pull->window, block))
@@ -131,7 +133,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 		omx_pull_request_more(pull, pull_now(&now), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
-	if (frames > 1)
+	if (frames > 1 && !pull->pushed_left)
 		omx_pull_sample_burst(pull, pull_now(&now));
 	if (unlikely(timer_is_late))
 		omx_pull_timer_start(pull);

@@ -84,13 +84,6 @@ static struct sk_buff *rndv_make_packet(const struct omx_rndv *rndv,
 	return skb;
 }
 
-/* Frames that are to follow this announcement. */
-static u32 rndv_pushed(const struct sk_buff *skb)
-{
-	const struct omx_wire_rndv *body = omx_packet_body(skb);
-
-	return omx_packet_head(skb)->type == OMX_WIRE_RNDV ? be16_to_cpu(body->pushed) : 0;
-}
 
 static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 			   const struct omx_ioc_send_rndv *ioc)
@@ -201,12 +194,12 @@ static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order
 {
 	struct sk_buff *skb;
 	struct omx_rndv *rndv = omx_rndv_make(ch, order, &skb);
-	u32 pushed;
+	struct omx_push push;
 	long error;
 
 	if (IS_ERR(rndv))
 		return PTR_ERR(rndv);
-	pushed = rndv_pushed(skb);
+	omx_push_plan(&push, rndv, skb);
 	refcount_inc(&rndv->ref);	/* once in its channel it may end */
 	error = omx_channel_enlist(ch, &rndv->in_channel, &ch->rndvs);
 	if (error) {
@@ -217,8 +210,8 @@ static long rndv_send(struct omx_channel *ch, const struct omx_rndv_order *order
 		/* If the channel fails now, the completion says so. */
 		local_bh_disable();	/* nothing comes between them */
 		omx_channel_send_one(ch, skb);
-		if (pushed)
-			omx_push(rndv, pushed);
+		if (push.frames)
+			omx_push(rndv, &push);
 		local_bh_enable();
 		omx_rndv_prepare_more(rndv);
 	}
