@@ -204,7 +204,8 @@ void omx_push_succeeded(struct omx_rndv *rndv)
 	struct omx_channel *ch = rndv->ch;
 
 	if (READ_ONCE(rndv->pushed))
-		WRITE_ONCE(ch->push_limit, min_t(u32, 2 * ch->push_limit, PUSH_RING_ENTRIES));
+		WRITE_ONCE(ch->push_limit, min_t(u32, 2 * READ_ONCE(ch->push_limit),
+						 PUSH_RING_ENTRIES));
 }
 
 void omx_push_init(struct omx_channel *ch)
