@@ -35,11 +35,15 @@
 
 /* ---- at the sender ---- */
 
+u32 omx_push_ring_frames(u32 frame_length)
+{
+	return PUSH_RING_ENTRIES /
+	       DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN, PAGE_SIZE);
+}
+
 static u32 push_frames_max(const struct omx_channel *ch, u32 frame_length)
 {
-	u32 entries = DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN, PAGE_SIZE);
-
-	return min_t(u32, PUSH_RING_ENTRIES / entries, READ_ONCE(ch->push_limit));
+	return min(omx_push_ring_frames(frame_length), READ_ONCE(ch->push_limit));
 }
 
 /* May frames travel on the path that nobody has requested? */

@@ -38,6 +38,9 @@ static inline void omx_pushed_init(struct omx_pushed *pushed)
 	__skb_queue_head_init(&pushed->held);
 }
 
+/* As many frames as fit into most rings of devices. */
+u32 omx_push_ring_frames(u32 frame_length);
+
 /* ---- at the sender, process context ---- */
 /* What an announcement says of the frames that follow it. */
 struct omx_push {

@@ -83,7 +83,8 @@ u32 omx_pull_frame_length(struct omx_channel *ch)
 
 /*
  * Frames that the sender pushes count as requested.  The board has no share of its link for
- * them.
+ * them.  Those that are held are delivered so fast that a whole window is requested at once,
+ * which has to fit into the device's ring.
  */
 static void pull_expect_pushed(struct omx_pull *pull, u32 now)
 {
@@ -93,6 +94,8 @@ static void pull_expect_pushed(struct omx_pull *pull, u32 now)
 		return;
 	omx_pull_window_expect(&pull->window, frames, now);
 	pull->pushed_left = pull->window.outstanding;
+	pull->window.most = min(pull->window.most,
+				omx_push_ring_frames(pull->window.frame_length));
 	pull->yielded += omx_pull_outstanding_bytes(pull);
 	pull->progress = jiffies;
 	omx_pull_timer_start(pull);
