@@ -148,7 +148,6 @@ static struct omx_channel *channel_alloc(struct omx_endpoint *ep, u64 mac,
 	ch->ack_late = OMX_ACK_LATE;
 	ch->ack_next = ch->tx.next;
 	omx_sender_init(&ch->sender);
-	omx_push_init(ch);
 	omx_pushed_init(&ch->pushed);
 	INIT_LIST_HEAD(&ch->rndvs);
 	INIT_LIST_HEAD(&ch->pulls);

@@ -170,8 +170,6 @@ struct omx_channel {
 	u32 pull_rtt_base;		/* us, while the board was quiet; 0: not known */
 	unsigned long pull_rtt_base_at;	/* jiffies: when that was measured */
 	struct omx_repeats pull_repeats;	/* lock-free */
-	u32 push_limit;			/* frames to push with a message; no lock */
-	unsigned long push_failed;	/* jiffies: a pushed frame was requested; no lock */
 
 	struct omx_access_queue access_queue;	/* of the peer to our windows */
 

@@ -65,6 +65,7 @@ static struct omx_path *path_make(struct omx_board *board, u64 mac)
 		INIT_LIST_HEAD(&path->waiting[i]);
 	omx_congestion_start(&path->congestion);
 	path->window = path->congestion.window;
+	omx_push_init(&path->push);
 	hash_add(board->paths.by_mac, &path->node, path_hash(&board->paths, mac));
 	return path;
 }

@@ -23,6 +23,7 @@
 
 #include "channel/congestion.h"
 #include "channel/rack.h"
+#include "pull/push.h"
 
 struct omx_board;
 struct omx_channel;
@@ -50,6 +51,7 @@ struct omx_path {
 	struct list_head waiting[OMX_PATH_USERS];	/* channels; see ch->in_path */
 	u32 waiting_count;		/* read without the lock */
 	u32 served;			/* whose channel was the last to have its turn */
+	struct omx_push_allowance push;
 	struct rcu_head rcu;
 };
 

@@ -41,17 +41,18 @@ u32 omx_push_ring_frames(u32 frame_length)
 	       DIV_ROUND_UP(frame_length + OMX_PULL_RESPONSE_HEADER + ETH_HLEN, PAGE_SIZE);
 }
 
-static u32 push_frames_max(const struct omx_channel *ch, u32 frame_length)
-{
-	return min(omx_push_ring_frames(frame_length), READ_ONCE(ch->push_limit));
-}
-
 /* May frames travel on the path that nobody has requested? */
 static bool push_is_allowed(const struct omx_channel *ch)
 {
 	return !ch->local && omx_small_queue_admits(ch->queue) &&
-	       time_after(jiffies, READ_ONCE(ch->push_failed) + PUSH_PAUSE) &&
+	       time_after(jiffies, READ_ONCE(ch->path->push.failed) + PUSH_PAUSE) &&
 	       !omx_path_is_lossy(ch->path, omx_pull_now_us());
+}
+
+static bool push_is_wanted(const struct omx_rndv *rndv)
+{
+	return unlikely(omx_incoming_is_seldom(&rndv->ch->ep->board->incoming)) &&
+	       rndv->region && rndv->region->mode != OMX_DEVICE;
 }
 
 /* Is nothing else of the channel on its way? */
@@ -89,20 +90,43 @@ static u32 push_present(const struct omx_rndv *rndv, u32 most, u32 block)
 	return present;
 }
 
+/*
+ * No more than fit into a ring, unless the receiver's device has interrupted since the last of
+ * them: it does so after OMX_ESTIMATE_PAUSE_MAX_US.
+ */
+static u32 push_take(struct omx_path *path, u32 wanted, u32 ring_frames)
+{
+	struct omx_push_allowance *push = &path->push;
+	const u32 now = omx_pull_now_us();
+	u32 frames;
+
+	spin_lock_bh(&path->lock);
+	if (now - push->taken_at > OMX_ESTIMATE_PAUSE_MAX_US)
+		push->taken = 0;
+	frames = min3(wanted, push->limit, ring_frames - min(push->taken, ring_frames));
+	if (frames) {
+		push->taken += frames;
+		push->taken_at = now;
+	}
+	spin_unlock_bh(&path->lock);
+	return frames;
+}
+
 void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
 {
 	struct omx_channel *ch = rndv->ch;
-	u32 frame_length, length;
+	u32 frame_length, ring_frames, length;
 
 	body->pushed = 0;
 	body->frame_length = 0;
-	if (likely(!omx_incoming_is_seldom(&ch->ep->board->incoming)) || !rndv->region ||
-	    rndv->region->mode == OMX_DEVICE || !push_is_allowed(ch) || !push_is_alone(ch))
+	if (!push_is_wanted(rndv) || !push_is_allowed(ch) || !push_is_alone(ch))
 		return;
 	frame_length = omx_pull_frame_length(ch);
-	length = min_t(u64, rndv->length, push_frames_max(ch, frame_length) * frame_length);
+	ring_frames = omx_push_ring_frames(frame_length);
+	length = min_t(u64, rndv->length, ring_frames * frame_length);
 	length = push_present(rndv, length, OMX_BLOCK_FRAMES * frame_length);
-	body->pushed = cpu_to_be16(DIV_ROUND_UP(length, frame_length));
+	body->pushed = cpu_to_be16(push_take(ch->path, DIV_ROUND_UP(length, frame_length),
+					     ring_frames));
 	body->frame_length = cpu_to_be16(frame_length);
 }
 
@@ -140,7 +164,9 @@ void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
 		.frames = is_rndv ? be16_to_cpu(body->pushed) : 0,
 		.frame_length = is_rndv ? be16_to_cpu(body->frame_length) : 0,
 	};
-	rndv->pushed = push->frames * push->frame_length;
+	WRITE_ONCE(rndv->pushed, push->frames * push->frame_length);
+	rndv->pushed_most = push->frames &&
+			    push->frames >= READ_ONCE(rndv->ch->path->push.limit);
 }
 
 /* Has the announcement left?  If it waits, it is to say that nothing follows. */
@@ -194,28 +220,36 @@ void omx_push(struct omx_rndv *rndv, const struct omx_push *push)
 void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body)
 {
 	const u32 pushed = READ_ONCE(rndv->pushed), first = __ffs(be32_to_cpu(body->wanted));
+	struct omx_path *path = rndv->ch->path;
 
 	if (likely(!pushed || be64_to_cpu(body->offset) +
 		   first * be16_to_cpu(body->frame_length) >= pushed))
 		return;
 	WRITE_ONCE(rndv->pushed, 0);
-	WRITE_ONCE(rndv->ch->push_limit, PUSH_FRAMES_START);
-	WRITE_ONCE(rndv->ch->push_failed, jiffies);
+	spin_lock_bh(&path->lock);
+	WRITE_ONCE(path->push.limit, PUSH_FRAMES_START);
+	WRITE_ONCE(path->push.failed, jiffies);
+	spin_unlock_bh(&path->lock);
 }
 
 void omx_push_succeeded(struct omx_rndv *rndv)
 {
-	struct omx_channel *ch = rndv->ch;
+	struct omx_path *path = rndv->ch->path;
 
-	if (READ_ONCE(rndv->pushed))
-		WRITE_ONCE(ch->push_limit, min_t(u32, 2 * READ_ONCE(ch->push_limit),
-						 PUSH_RING_ENTRIES));
+	lockdep_assert_held(&rndv->ch->lock);
+	/* As RFC 7661 has it for windows: what was not used has not been proven. */
+	if (!READ_ONCE(rndv->pushed) || !rndv->pushed_most)
+		return;
+	spin_lock(&path->lock);
+	WRITE_ONCE(path->push.limit, min_t(u32, 2 * path->push.limit, PUSH_RING_ENTRIES));
+	spin_unlock(&path->lock);
 }
 
-void omx_push_init(struct omx_channel *ch)
+void omx_push_init(struct omx_push_allowance *push)
 {
-	ch->push_failed = jiffies - PUSH_PAUSE - 1;
-	ch->push_limit = PUSH_FRAMES_START;
+	push->limit = PUSH_FRAMES_START;
+	push->taken_at = omx_pull_now_us();
+	push->failed = jiffies - PUSH_PAUSE - 1;
 }
 
 /* ---- at the receiver ---- */
@@ -240,6 +274,7 @@ static void pushed_uncharge(struct omx_channel *ch)
 
 void omx_pushed_drop(struct omx_channel *ch)
 {
+	lockdep_assert_held(&ch->lock);
 	__skb_queue_purge(&ch->pushed.held);
 	pushed_uncharge(ch);
 	WRITE_ONCE(ch->pushed.frames, 0);
@@ -263,12 +298,13 @@ void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 }
 
 /*
- * The program may never pull the message, so the limits are those of unexpected messages.  Not
- * frames in pages of a sender on this machine: it may withdraw its message and write to them.
+ * The program may never pull the message, so the limits are those of messages that wait for
+ * receives.  Not frames in pages of a sender on this machine: it may withdraw its message and
+ * write to them.
  */
 static bool pushed_may_hold(const struct omx_channel *ch, const struct sk_buff *skb)
 {
-	return !skb_has_shared_frag(skb) && omx_endpoint_may_hold(ch->ep) &&
+	return !skb_has_shared_frag(skb) && omx_endpoint_may_keep(ch->ep) &&
 	       atomic_read(&ch->ep->pushed) < PUSHED_BYTES_MAX;
 }
 

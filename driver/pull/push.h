@@ -4,10 +4,10 @@
  * requests them.  Where devices interrupt seldom, the request would wait for an interrupt of
  * the sender's device first.  docs/PROTOCOL.md, "Push".
  *
- * The sender pushes no more than one channel may have on its way in packets, and only while
- * nothing else of it is on its way there.  The receiver holds the frames until its program pulls
- * the message.  Nobody depends on them: what does not arrive, or is not held, is requested as
- * if it had been lost.
+ * A host pushes no more to another one than fits into a ring, and a channel only while nothing
+ * else of it is on its way.  The receiver holds the frames until its program pulls the message.
+ * Nobody depends on them: what does not arrive, or is not held, is requested as if it had been
+ * lost.
  */
 #ifndef OMX_PUSH_H
 #define OMX_PUSH_H
@@ -21,6 +21,17 @@ struct omx_pull;
 struct omx_rndv;
 struct omx_wire_pull_request;
 struct omx_wire_rndv;
+
+/*
+ * What a host may push to another one.  Its channels share this: nobody requests the frames, so
+ * those of all channels have to fit into one ring.  Under path->lock.
+ */
+struct omx_push_allowance {
+	u32 limit;			/* frames of one message */
+	u32 taken;			/* frames that were pushed lately ... */
+	u32 taken_at;			/* ... the last of them then, in us */
+	unsigned long failed;		/* jiffies: one was requested; read without the lock */
+};
 
 /* The latest message that a peer has pushed, at its receiver.  Under ch->lock. */
 struct omx_pushed {
@@ -49,7 +60,7 @@ struct omx_push {
 	u32 frame_length;
 };
 
-/* Has the announcement say how many frames will be pushed. */
+/* Has the announcement say how many frames will be pushed, and takes them from the allowance. */
 void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body);
 /* The announcement of any transfer, before it is sent. */
 void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
@@ -61,8 +72,8 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 
 /* The receiver has the whole message.  ch->lock held. */
 void omx_push_succeeded(struct omx_rndv *rndv);
-/* A new channel. */
-void omx_push_init(struct omx_channel *ch);
+/* A new path. */
+void omx_push_init(struct omx_push_allowance *push);
 
 /* ---- at the receiver ---- */
 /* An announcement has been delivered.  ch->lock held. */

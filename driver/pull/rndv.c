@@ -84,7 +84,6 @@ static struct sk_buff *rndv_make_packet(const struct omx_rndv *rndv,
 	return skb;
 }
 
-
 static int rndv_get_region(struct omx_endpoint *ep, struct omx_rndv *rndv,
 			   const struct omx_ioc_send_rndv *ioc)
 {

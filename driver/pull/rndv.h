@@ -61,6 +61,7 @@ struct omx_rndv {
 	bool held;			/* not to be pulled yet */
 	bool withdrawn;			/* not to be pulled any more */
 	u32 pushed;			/* bytes that followed the announcement; no lock */
+	bool pushed_most;		/* as many as the path allowed; set before it is sent */
 	struct omx_completion *completion;	/* of whoever ends the message; NULL: a window's */
 
 	spinlock_t lock;	/* everything below, but paging.offset and paging.goal */

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Long messages there and back, whose first frames their senders push where NICs interrupt
- * seldom.  All must arrive whole.  In each of --count rounds the server
+ * seldom.  All must arrive whole.
  *
- *	--act turns	receives a message and responds
- *	--act late	posts its receive when the message has been announced for long
- *	--act short	by turns receives half of a message, or all of it, and responds
- *	--act never	receives none, and closes its endpoint in the end; all rounds are sent at
- *			once
+ *	--act turns	in each of --count rounds the server receives a message and responds
+ *	--act late	the same, but posts its receive when the message has been announced for long
+ *	--act short	the same, but by turns it receives half of a message, or all of it
+ *	--act never	it receives none of --count messages, which are sent at once, and closes its
+ *			endpoint in the end
+ *	--act many	--count endpoints send it a message each, twice, and it receives these when
+ *			all of them have been announced
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +19,21 @@
 #include "omx.h"
 
 #define LONGEST		(1024 * 1024)
+#define TO_GROW		6	/* messages, until as many frames are pushed as ever */
+#define MANY		1000	/* what the endpoints send */
 
 /* The same one for all messages, so that its pages are there. */
 static char *buffer;
 static omx_endpoint_t ep;
 static omx_endpoint_addr_t peer;
 
-static bool acts(const char *act)
-{
-	return !strcmp(options.act, act);
-}
+struct act {
+	const char *name;
+	void (*server)(void), (*client)(void);
+	bool is_late, is_short;
+};
+
+static const struct act *act;
 
 /* Of one block, of less and more than what is pushed, and with a shorter last frame. */
 static size_t length_of(uint64_t round)
@@ -37,7 +45,7 @@ static size_t length_of(uint64_t round)
 
 static bool is_short(uint64_t round)
 {
-	return acts("short") && round % 2;
+	return act->is_short && round % 2;
 }
 
 static void receives(uint64_t round, size_t room)
@@ -62,28 +70,40 @@ static void sends(uint64_t round, omx_return_t code)
 	finish_with(ep, &request, code);
 }
 
-static void server_responds(void)
+static void responds(uint64_t rounds)
 {
 	uint64_t round;
 
-	barrier(ep, peer);
-	for (round = 0; round < options.count; round++) {
-		if (acts("late"))
+	for (round = 0; round < rounds; round++) {
+		if (act->is_late)
 			sleep_ms(20);
 		receives(round, length_of(round) / (is_short(round) ? 2 : 1));
 		sends(round, OMX_SUCCESS);
 	}
 }
 
-static void client_takes_turns(void)
+static void takes_turns(uint64_t rounds)
 {
 	uint64_t round;
 
-	barrier(ep, peer);
-	for (round = 0; round < options.count; round++) {
+	for (round = 0; round < rounds; round++) {
 		sends(round, is_short(round) ? OMX_MESSAGE_TRUNCATED : OMX_SUCCESS);
 		receives(round, length_of(round));
 	}
+}
+
+static void server_responds(void)
+{
+	barrier(ep, peer);
+	responds(options.count);
+	part(ep, peer);
+}
+
+static void client_takes_turns(void)
+{
+	barrier(ep, peer);
+	takes_turns(options.count);
+	part(ep, peer);
 }
 
 static void server_ignores(void)
@@ -110,22 +130,106 @@ static void client_sends_in_vain(void)
 	MUST(omx_close_endpoint(ep));
 }
 
+static void receive_many(void)
+{
+	uint64_t i;
+
+	barrier(ep, peer);	/* all are announced */
+	for (i = 0; i < options.count; i++)
+		receives(MANY, LONGEST);
+	barrier(ep, peer);
+}
+
+static void server_of_many(void)
+{
+	options.length = LONGEST;
+	barrier(ep, peer);
+	responds(TO_GROW);
+	receive_many();
+	receive_many();
+	part(ep, peer);
+}
+
+static void open_many(omx_endpoint_t *eps, omx_endpoint_addr_t *to)
+{
+	uint64_t nic, i;
+	uint32_t number;
+
+	MUST(omx_decompose_endpoint_addr(peer, &nic, &number));
+	for (i = 0; i < options.count; i++) {
+		eps[i] = open_any();
+		to[i] = connect_to(eps[i], nic, number);
+	}
+}
+
+static void announce_many(omx_endpoint_t *eps, omx_endpoint_addr_t *to)
+{
+	omx_request_t *requests = allocate(options.count * sizeof(*requests));
+	uint64_t i;
+
+	fill(buffer, LONGEST, MANY, 0);
+	sleep_ms(50);		/* nothing is on its way any more */
+	for (i = 0; i < options.count; i++) {
+		MUST(omx_isend(eps[i], buffer, LONGEST, to[i], MANY, NULL, &requests[i]));
+		sleep_ms(1);	/* the server's NIC has interrupted, and its ring is empty again */
+	}
+	barrier(ep, peer);
+	for (i = 0; i < options.count; i++)
+		finish_with(eps[i], &requests[i], OMX_SUCCESS);
+	barrier(ep, peer);
+	free(requests);
+}
+
+static void client_of_many(void)
+{
+	omx_endpoint_t *eps = allocate(options.count * sizeof(*eps));
+	omx_endpoint_addr_t *to = allocate(options.count * sizeof(*to));
+	uint64_t i;
+
+	options.length = LONGEST;
+	open_many(eps, to);
+	barrier(ep, peer);
+	takes_turns(TO_GROW);
+	announce_many(eps, to);		/* pages that are not known yet are not pushed */
+	announce_many(eps, to);
+	for (i = 0; i < options.count; i++)
+		MUST(omx_close_endpoint(eps[i]));
+	part(ep, peer);
+	free(to);
+	free(eps);
+}
+
+static const struct act all_acts[] = {
+	{ "turns", server_responds, client_takes_turns, false, false },
+	{ "late", server_responds, client_takes_turns, true, false },
+	{ "short", server_responds, client_takes_turns, false, true },
+	{ "never", server_ignores, client_sends_in_vain, false, false },
+	{ "many", server_of_many, client_of_many, false, false },
+};
+
+static const struct act *find_act(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all_acts) / sizeof(all_acts[0]); i++)
+		if (!strcmp(all_acts[i].name, name))
+			return &all_acts[i];
+	fprintf(stderr, "there is no act '%s'\n", name);
+	exit(2);
+}
+
 static void server(void)
 {
+	act = find_act(options.act);
 	ep = meet(&peer);
-	if (acts("never"))
-		return server_ignores();
-	server_responds();
-	part(ep, peer);
+	act->server();
 }
 
 static void client(void)
 {
+	act = find_act(options.act);
 	ep = meet(&peer);
-	if (acts("never"))
-		return client_sends_in_vain();
-	client_takes_turns();
-	part(ep, peer);
+	act->client();
 }
 
 int main(int argc, char **argv)
