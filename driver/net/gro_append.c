@@ -120,6 +120,8 @@ bool omx_gro_append(struct sk_buff *held, struct sk_buff *skb)
 		last->len += length;
 		last->truesize += memory;
 	}
+	/* Whoever keeps the frames looks at the first one's flags only. */
+	skb_shinfo(held)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
 	NAPI_GRO_CB(held)->count++;
 	held->data_len += length;
 	held->len += length;

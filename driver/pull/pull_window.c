@@ -131,7 +131,8 @@ void omx_pull_window_expect(struct omx_pull_window *window, u32 frames, u32 now)
 {
 	struct omx_pull_request request;
 
-	while (frames && (window->unasked || window->next_block < window->blocks)) {
+	while (frames && (omx_pull_window_is_in_block(window) ||
+			  omx_pull_window_has_block(window))) {
 		window->part = min(frames, window->block_frames);
 		frames -= omx_pull_window_next_frames(window);
 		omx_pull_window_request(window, now, &request);

@@ -88,14 +88,18 @@ static inline bool omx_pull_window_is_in_block(const struct omx_pull_window *win
 	return window->unasked;
 }
 
+/* Can the next block begin? */
+static inline bool omx_pull_window_has_block(const struct omx_pull_window *window)
+{
+	return window->next_block < window->blocks &&
+	       window->next_block - window->first_block < OMX_PULL_BLOCKS;
+}
+
 /* Are there frames to request, and does the window allow it? */
 static inline bool omx_pull_window_wants(const struct omx_pull_window *window)
 {
-	if (window->outstanding + window->part > window->limit)
-		return false;
-	return omx_pull_window_is_in_block(window) ||
-	       (window->next_block < window->blocks &&
-		window->next_block - window->first_block < OMX_PULL_BLOCKS);
+	return window->outstanding + window->part <= window->limit &&
+	       (omx_pull_window_is_in_block(window) || omx_pull_window_has_block(window));
 }
 
 /* How many frames the next request names. */

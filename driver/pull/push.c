@@ -160,7 +160,6 @@ void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
 	const bool is_rndv = omx_packet_head(announcement)->type == OMX_WIRE_RNDV;
 
 	*push = (struct omx_push){
-		.announcement = announcement,
 		.frames = is_rndv ? be16_to_cpu(body->pushed) : 0,
 		.frame_length = is_rndv ? be16_to_cpu(body->frame_length) : 0,
 	};
@@ -169,24 +168,44 @@ void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
 			    push->frames >= READ_ONCE(rndv->ch->path->push.limit);
 }
 
-/* Has the announcement left?  If it waits, it is to say that nothing follows. */
-static bool push_may_begin(struct omx_rndv *rndv, const struct omx_push *push)
+/*
+ * The announcement if it still waits, or NULL.  It was the last packet that this thread gave to
+ * the channel; other threads, and softirqs, may have given it a few since.
+ */
+static struct sk_buff *push_find_waiting(const struct omx_rndv *rndv)
 {
 	struct omx_channel *ch = rndv->ch;
-	struct sk_buff *last;
-	bool has_left;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&ch->lock);
+	skb_queue_reverse_walk(&ch->pending, skb) {
+		const struct omx_wire_rndv *body = omx_packet_body(skb);
+
+		if (omx_packet_head(skb)->type == OMX_WIRE_RNDV &&
+		    be32_to_cpu(body->message) == rndv->id)
+			return skb;
+	}
+	return NULL;
+}
+
+/* Has the announcement left?  If it waits, it is to say that nothing follows. */
+static bool push_may_begin(struct omx_rndv *rndv)
+{
+	struct omx_channel *ch = rndv->ch;
+	struct sk_buff *waiting;
+	bool is_dead;
 
 	spin_lock(&ch->lock);
-	last = skb_peek_tail(&ch->pending);
-	has_left = !last && !ch->dead;
-	if (last && last == push->announcement) {
-		struct omx_wire_rndv *body = omx_packet_body(last);
+	waiting = push_find_waiting(rndv);
+	if (waiting) {
+		struct omx_wire_rndv *body = omx_packet_body(waiting);
 
 		body->pushed = 0;
 		WRITE_ONCE(rndv->pushed, 0);
 	}
+	is_dead = ch->dead;
 	spin_unlock(&ch->lock);
-	return has_left;
+	return !waiting && !is_dead;
 }
 
 static void push_blocks(struct omx_rndv *rndv, const struct omx_push *push)
@@ -206,12 +225,11 @@ static void push_blocks(struct omx_rndv *rndv, const struct omx_push *push)
 
 void omx_push(struct omx_rndv *rndv, const struct omx_push *push)
 {
-	if (!push_may_begin(rndv, push))
-		return;
 	rcu_read_lock();
 	/* Or it has ended, or its memory is the program's again. */
 	if (!IS_ERR(omx_rndv_get(rndv->ch->ep, rndv->id, rndv->ch))) {
-		push_blocks(rndv, push);
+		if (push_may_begin(rndv))
+			push_blocks(rndv, push);
 		omx_rndv_put(rndv);
 	}
 	rcu_read_unlock();
@@ -288,7 +306,8 @@ void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 	lockdep_assert_held(&ch->lock);
 	if (pushed->message == be32_to_cpu(body->message))
 		omx_pushed_drop(ch);	/* the number is used again */
-	if (!frames || !length || frames * length > PUSH_RING_ENTRIES * PAGE_SIZE)
+	if (!frames || frames > PUSH_RING_ENTRIES ||
+	    !length || frames * length > PUSH_RING_ENTRIES * PAGE_SIZE)
 		return;
 	omx_pushed_drop(ch);
 	pushed->frame_length = length;
@@ -340,6 +359,7 @@ static bool pushed_hold(struct omx_channel *ch, struct sk_buff *skb)
 		return false;
 	}
 	pushed_charge(ch, skb->truesize);
+	omx_pull_schedule_add_delivered(ch->ep->board, skb->len - OMX_PULL_RESPONSE_HEADER);
 	__skb_queue_tail(&pushed->held, skb);
 	return true;
 }
@@ -429,15 +449,18 @@ void omx_pushed_deliver(struct omx_pull *pull)
 	struct sk_buff_head frames, out;
 	struct sk_buff *skb;
 
-	/* Set by this thread. */
-	if (likely(!data_race(pull->pushed_left)))
+	if (likely(!READ_ONCE(pull->ch->pushed.frames)))
 		return;
 	__skb_queue_head_init(&frames);
 	__skb_queue_head_init(&out);
 	pushed_remove(pull->ch, pull, &frames);
+	if (skb_queue_empty(&frames))
+		return;
 	spin_lock(&pull->lock);
+	pull->delivers_held = true;
 	while ((skb = __skb_dequeue(&frames)))
 		omx_pull_receive_held(pull, skb, &out);
+	pull->delivers_held = false;
 	omx_pull_unlock_and_continue(pull, &out);
 	omx_pull_schedule_next(pull->ep->board);
 }

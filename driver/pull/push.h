@@ -55,7 +55,6 @@ u32 omx_push_ring_frames(u32 frame_length);
 /* ---- at the sender, process context ---- */
 /* What an announcement says of the frames that follow it. */
 struct omx_push {
-	const struct sk_buff *announcement;	/* only to be compared once it has been sent */
 	u32 frames;			/* 0: none follow */
 	u32 frame_length;
 };

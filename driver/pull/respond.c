@@ -301,13 +301,13 @@ static u32 request_serve(struct omx_channel *ch, struct sk_buff *skb, s32 credit
 	rndv = omx_rndv_get(ch->ep, be32_to_cpu(body->message), ch);
 	if (!IS_ERR(rndv)) {
 		status = request_status(board, rndv, skb);
-		omx_push_requested(rndv, body);
 	} else {
 		if (PTR_ERR(rndv) == -EFAULT)
 			status = OMX_STATUS_FAULT;
 		omx_count(board, DROP_PULL_REGION);
 	}
 	if (status == OMX_STATUS_OK) {
+		omx_push_requested(rndv, body);
 		sent = omx_respond(rndv, skb, credit);
 	} else {
 		if (status < OMX_STATUSES)

@@ -60,7 +60,9 @@ static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 	if (unlikely(pull->yielded)) {
 		yielded = min(pull->yielded, bytes);
 		pull->yielded -= yielded;
-		omx_pull_schedule_add_delivered(pull, yielded);
+		/* Or they were counted when they came. */
+		if (!pull->delivers_held)
+			omx_pull_schedule_add_delivered(pull->ep->board, yielded);
 	}
 	omx_pull_schedule_return(pull, bytes - yielded);
 }
@@ -110,6 +112,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 {
 	/* The timer was set with patience, which ends with this frame. */
 	bool timer_is_late = pull->backoff || omx_pull_window_is_held(&pull->window, block);
+	const bool was_pushed = pull->pushed_left;
 	u32 now = 0;
 
 	if (pull_samples_rtt(pull, block))
@@ -117,7 +120,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
-	if (unlikely(pull->pushed_left) && omx_pull_window_is_pushed(&pull->window, block))
+	if (unlikely(was_pushed) && omx_pull_window_is_pushed(&pull->window, block))
 		pull->pushed_left -= min(pull->pushed_left, frames);
 	pull_return_arrived(pull, frames);
 	omx_repeats_add(&pull->ch->pull_repeats, frames);
@@ -133,7 +136,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 		omx_pull_request_more(pull, pull_now(&now), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
-	if (frames > 1 && !pull->pushed_left)
+	if (frames > 1 && !was_pushed)
 		omx_pull_sample_burst(pull, pull_now(&now));
 	if (unlikely(timer_is_late))
 		omx_pull_timer_start(pull);

@@ -350,10 +350,14 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 		.remote_message = be32_to_cpu(body->message),
 	};
 
-	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0))
-		return false;
-	trace_omx_rndv_arrive(ch, event.remote_message, event.length);
+	/* First: the program may pull as soon as it sees the event. */
 	omx_pushed_expect(ch, body);
+	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0)) {
+		if (body->pushed)
+			omx_pushed_drop(ch);
+		return false;
+	}
+	trace_omx_rndv_arrive(ch, event.remote_message, event.length);
 	omx_endpoint_notify_urgent(ch->ep);
 	consume_skb(skb);
 	return true;

@@ -280,5 +280,6 @@ int dev_queue_xmit(struct sk_buff *skb)
 	skb->event.node = skb->destructor ? node : NULL;
 	skb->event.run = skb->destructor ? frame_has_left : frame_at_switch;
 	sim_event_at(&skb->event, skb->destructor ? leaves : leaves + sim.delay / 2);
+	sim_other_processors_run();
 	return NET_XMIT_SUCCESS;
 }

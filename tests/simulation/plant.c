@@ -7,6 +7,7 @@
 #include "eager/bundle.h"
 #include "eager/eager_receive.h"
 #include "plant.h"
+#include "pull/private.h"
 #include "pull/pull_window.h"
 #include "pull/push.h"
 #include "sim.h"
@@ -92,6 +93,15 @@ WRAP(u32, omx_pushed_take, struct omx_pull *pull)
 
 	sim.pushed += frames;
 	return frames;
+}
+
+/* Frames that a pull has taken do not wait for anything. */
+WRAP(void, omx_pushed_deliver, struct omx_pull *pull)
+{
+	const struct omx_pushed *pushed = &pull->ch->pushed;
+
+	__real_omx_pushed_deliver(pull);
+	SIM_REQUIRE(!pushed->is_taken || skb_queue_empty(&pushed->held));
 }
 
 /* A bundle that did not fit into the ring begins anew. */

@@ -129,6 +129,11 @@ static inline bool sim_millionths(u32 chance)
 
 /* ---- time.c ---- */
 void sim_time_start(void);
+/*
+ * In ndo_start_xmit(), which may take a while: other processors receive meanwhile, unless the
+ * caller holds a lock for which they would have to wait.
+ */
+void sim_other_processors_run(void);
 /* Until this time, or until `done` says so.  False: time is over. */
 bool sim_run(u64 until, bool (*done)(void));
 /* There is nothing left to happen. */

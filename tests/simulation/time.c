@@ -4,7 +4,8 @@
  *
  * An event runs to its end before the next one, but for softirqs: where BH comes back
  * on in process context, frames and timers that are due may be processed, as an
- * interrupt would have it.  sim.interrupts says how often.
+ * interrupt would have it, and where a device sends a frame, as other processors would
+ * have it.  sim.interrupts says how often.
  */
 #include "sim.h"
 
@@ -156,15 +157,11 @@ static void event_run(struct sim_event *event)
 	sim_context.softirq = false;
 }
 
-void sim_bh_on(void)
+static void softirqs_run(u64 until)
 {
 	struct sim_context outer = sim_context;
 	struct sim_node *node = sim_current;
-	u64 until;
 
-	if (events.nested || !sim_chance(sim.interrupts))
-		return;
-	until = sim_now + sim_below(20 * SIM_US);
 	events.nested = true;
 	sim_context = (struct sim_context){ 0 };
 	while (events.count && events.at[1]->softirq && events.at[1]->at <= until)
@@ -172,6 +169,18 @@ void sim_bh_on(void)
 	sim_context = outer;
 	sim_current = node;
 	events.nested = false;
+}
+
+void sim_bh_on(void)
+{
+	if (!events.nested && sim_chance(sim.interrupts))
+		softirqs_run(sim_now + sim_below(20 * SIM_US));
+}
+
+void sim_other_processors_run(void)
+{
+	if (!events.nested && !sim_context.held && sim_chance(sim.interrupts))
+		softirqs_run(sim_now + sim_below(sim_chance(20) ? SIM_MS : 20 * SIM_US));
 }
 
 /* ---- RCU ---- */

@@ -368,6 +368,8 @@ static inline void __skb_queue_purge(struct sk_buff_head *list)
 
 #define skb_queue_walk(list, skb)						\
 	for (skb = (list)->next; skb != (struct sk_buff *)(list); skb = skb->next)
+#define skb_queue_reverse_walk(list, skb)					\
+	for (skb = (list)->prev; skb != (struct sk_buff *)(list); skb = skb->prev)
 #define skb_queue_walk_safe(list, skb, tmp)					\
 	for (skb = (list)->next, tmp = skb->next;				\
 	     skb != (struct sk_buff *)(list); skb = tmp, tmp = skb->next)

@@ -286,6 +286,25 @@ static void expect__ends_with_the_message(void **state)
 	assert_false(omx_pull_window_wants(&window));
 }
 
+/* A peer may announce more than the window has blocks for. */
+static void expect__ends_with_the_window(void **state)
+{
+	struct omx_pull_window window;
+	struct omx_pull_request request;
+	u32 i;
+
+	(void)state;
+	omx_pull_window_init(&window, 1000 * 100, 100);
+	omx_pull_window_expect(&window, 600, 7);
+	assert_int_equal(window.outstanding, OMX_PULL_FRAMES_MAX);
+	for (i = 0; i < OMX_PULL_FRAMES_MAX; i++)
+		arrive(&window, i);
+	assert_int_equal(window.outstanding, 0);
+	assert_true(omx_pull_window_wants(&window));
+	omx_pull_window_request(&window, 8, &request);
+	assert_int_equal(request.offset, OMX_PULL_FRAMES_MAX * 100);
+}
+
 static void limit__has_bounds(void **state)
 {
 	struct omx_pull_window window;
@@ -421,6 +440,7 @@ int main(void)
 		cmocka_unit_test(limit__has_bounds),
 		cmocka_unit_test(expect__is_like_a_request_without_samples),
 		cmocka_unit_test(expect__ends_with_the_message),
+		cmocka_unit_test(expect__ends_with_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
