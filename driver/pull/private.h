@@ -118,8 +118,8 @@ struct omx_pull {
 	u32 yielded;			/* outstanding bytes whose share others have */
 	u8 backoff;
 	bool has_turn;			/* schedule.c lets it request now */
-	bool delivers_held;		/* frames that came before the pull are received now */
-	u32 pushed_left;		/* frames that were pushed and have not been received */
+	u32 pushed_bytes;		/* of the first frames, which were pushed ... */
+	u32 pushed_left;		/* ... and those of these frames that are not received */
 	struct omx_pull_mark marks[OMX_PULL_BLOCKS];
 	struct timer_list timer;
 
@@ -223,10 +223,10 @@ static inline void omx_pull_schedule_give_up(struct omx_pull *pull, u32 bytes)
 	omx_pull_schedule_return(pull, bytes);
 }
 
-/* Bytes arrive whose share was given up. */
-static inline void omx_pull_schedule_add_delivered(struct omx_board *board, u32 bytes)
+/* Bytes arrive whose share was given up, or which had none. */
+static inline void omx_pull_schedule_add_delivered(struct omx_pull *pull, u32 bytes)
 {
-	atomic_add(bytes, &board->pulls.requested);
+	atomic_add(bytes, &pull->ep->board->pulls.requested);
 }
 
 /* Bytes that have arrived; wraps. */

@@ -225,11 +225,12 @@ static void push_blocks(struct omx_rndv *rndv, const struct omx_push *push)
 
 void omx_push(struct omx_rndv *rndv, const struct omx_push *push)
 {
+	if (!push_may_begin(rndv))
+		return;
 	rcu_read_lock();
 	/* Or it has ended, or its memory is the program's again. */
 	if (!IS_ERR(omx_rndv_get(rndv->ch->ep, rndv->id, rndv->ch))) {
-		if (push_may_begin(rndv))
-			push_blocks(rndv, push);
+		push_blocks(rndv, push);
 		omx_rndv_put(rndv);
 	}
 	rcu_read_unlock();
@@ -306,6 +307,8 @@ void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 	lockdep_assert_held(&ch->lock);
 	if (pushed->message == be32_to_cpu(body->message))
 		omx_pushed_drop(ch);	/* the number is used again */
+	if (pushed->missed == be32_to_cpu(body->message))
+		return;			/* requested, they come sooner than if they were late */
 	if (!frames || frames > PUSH_RING_ENTRIES ||
 	    !length || frames * length > PUSH_RING_ENTRIES * PAGE_SIZE)
 		return;
@@ -314,6 +317,18 @@ void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 	pushed->message = be32_to_cpu(body->message);
 	pushed->is_taken = false;
 	WRITE_ONCE(pushed->frames, frames);
+}
+
+void omx_pushed_miss(struct omx_channel *ch, const struct omx_wire_rndv *body)
+{
+	struct omx_pushed *pushed = &ch->pushed;
+
+	lockdep_assert_held(&ch->lock);
+	if (!body->pushed)
+		return;
+	pushed->missed = be32_to_cpu(body->message);
+	if (pushed->message == pushed->missed)
+		omx_pushed_drop(ch);
 }
 
 /*
@@ -359,7 +374,6 @@ static bool pushed_hold(struct omx_channel *ch, struct sk_buff *skb)
 		return false;
 	}
 	pushed_charge(ch, skb->truesize);
-	omx_pull_schedule_add_delivered(ch->ep->board, skb->len - OMX_PULL_RESPONSE_HEADER);
 	__skb_queue_tail(&pushed->held, skb);
 	return true;
 }
@@ -371,10 +385,12 @@ bool omx_pushed_receive(struct omx_endpoint *ep, struct sk_buff *skb, u32 *pull)
 	bool is_taken = false, is_held = false;
 
 	if (ch) {
-		const struct omx_pushed *pushed = &ch->pushed;
+		struct omx_pushed *pushed = &ch->pushed;
 
 		spin_lock(&ch->lock);
-		if (pushed->frames && pushed->message == be32_to_cpu(body->pull) && !ch->dead) {
+		if (pushed->message != be32_to_cpu(body->pull)) {
+			pushed->missed = be32_to_cpu(body->pull);
+		} else if (pushed->frames && !ch->dead) {
 			is_taken = pushed->is_taken;
 			*pull = pushed->pull;
 			is_held = !is_taken && pushed_hold(ch, skb);
@@ -457,10 +473,8 @@ void omx_pushed_deliver(struct omx_pull *pull)
 	if (skb_queue_empty(&frames))
 		return;
 	spin_lock(&pull->lock);
-	pull->delivers_held = true;
 	while ((skb = __skb_dequeue(&frames)))
 		omx_pull_receive_held(pull, skb, &out);
-	pull->delivers_held = false;
 	omx_pull_unlock_and_continue(pull, &out);
 	omx_pull_schedule_next(pull->ep->board);
 }

@@ -39,8 +39,9 @@ struct omx_pushed {
 	u16 frame_length;
 	u32 message;			/* the peer's number of it */
 	u32 pull;			/* that takes the frames; valid if is_taken */
-	bool is_taken;			/* none is held any more */
+	bool is_taken;			/* by that pull, which those that are held wait for */
 	u32 charged;			/* for those that are held */
+	u32 missed;			/* a message of which frames came in vain; 0: none */
 	struct sk_buff_head held;	/* own lock unused */
 };
 
@@ -75,8 +76,10 @@ void omx_push_succeeded(struct omx_rndv *rndv);
 void omx_push_init(struct omx_push_allowance *push);
 
 /* ---- at the receiver ---- */
-/* An announcement has been delivered.  ch->lock held. */
+/* An announcement is about to be delivered.  ch->lock held. */
 void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body);
+/* It could not be, and will be later.  ch->lock held. */
+void omx_pushed_miss(struct omx_channel *ch, const struct omx_wire_rndv *body);
 /*
  * A pushed frame, or several in one skb.  True: *pull is the number of the pull that takes it.
  * Otherwise skb has been consumed.  Softirq, RCU read lock held.

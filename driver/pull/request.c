@@ -93,6 +93,7 @@ static void pull_expect_pushed(struct omx_pull *pull, u32 now)
 	if (likely(!frames))
 		return;
 	omx_pull_window_expect(&pull->window, frames, now);
+	pull->pushed_bytes = pull->window.outstanding * pull->window.frame_length;
 	pull->pushed_left = pull->window.outstanding;
 	pull->window.most = min(pull->window.most,
 				omx_push_ring_frames(pull->window.frame_length));

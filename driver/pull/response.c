@@ -60,9 +60,7 @@ static void pull_return_arrived(struct omx_pull *pull, u32 frames)
 	if (unlikely(pull->yielded)) {
 		yielded = min(pull->yielded, bytes);
 		pull->yielded -= yielded;
-		/* Or they were counted when they came. */
-		if (!pull->delivers_held)
-			omx_pull_schedule_add_delivered(pull->ep->board, yielded);
+		omx_pull_schedule_add_delivered(pull, yielded);
 	}
 	omx_pull_schedule_return(pull, bytes - yielded);
 }
@@ -120,7 +118,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 	omx_pull_window_received(&pull->window, offset, block, frames);
 	if (omx_pull_is_overlapped(pull, block))
 		omx_count_add(pull->ep->board, RESPONSE_OVERLAPPED, frames);
-	if (unlikely(was_pushed) && omx_pull_window_is_pushed(&pull->window, block))
+	if (unlikely(was_pushed) && offset < pull->pushed_bytes)
 		pull->pushed_left -= min(pull->pushed_left, frames);
 	pull_return_arrived(pull, frames);
 	omx_repeats_add(&pull->ch->pull_repeats, frames);

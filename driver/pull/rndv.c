@@ -353,8 +353,7 @@ bool omx_receive_rndv(struct omx_channel *ch, struct sk_buff *skb)
 	/* First: the program may pull as soon as it sees the event. */
 	omx_pushed_expect(ch, body);
 	if (!omx_ring_push(&ch->ep->ring, &event, NULL, 0, 0)) {
-		if (body->pushed)
-			omx_pushed_drop(ch);
+		omx_pushed_miss(ch, body);
 		return false;
 	}
 	trace_omx_rndv_arrive(ch, event.remote_message, event.length);

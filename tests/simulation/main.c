@@ -69,7 +69,7 @@ static struct shared {
 	u64 at[JOBS_MAX];		/* the seed that the process runs */
 	u64 seeds, frames, failed;
 	u64 virtual_ms, peak;
-	u64 bundles, bundled, split, unread, pushed;
+	u64 bundles, bundled, split, unread, pushed, missed;
 } *shared;
 
 static void print_replay(u64 seed)
@@ -102,6 +102,7 @@ static void run_one(u64 seed)
 	__atomic_add_fetch(&shared->bundles, sim.bundles, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->bundled, sim.bundled, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->pushed, sim.pushed, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->missed, sim.missed, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->split, sim.split, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->unread, sim.unread, __ATOMIC_RELAXED);
 	if (sim.peak > shared->peak)
@@ -167,7 +168,8 @@ static bool rare_happened(void)
 	if (shared->seeds < RARE_SEEDS)
 		return true;
 	if (shared->bundles < 10 * shared->seeds || shared->split < shared->seeds / 200 ||
-	    shared->unread < shared->seeds || shared->pushed < shared->seeds / 8) {
+	    shared->unread < shared->seeds || shared->pushed < shared->seeds / 8 ||
+	    shared->missed < shared->seeds / 3000) {
 		fprintf(stderr, "too few bundles or pushes, or what can happen is too rare\n");
 		return false;
 	}
@@ -184,9 +186,11 @@ static int report(u64 first, u64 last)
 	       (unsigned long long)shared->failed, (unsigned long long)shared->frames,
 	       shared->virtual_ms / 1e3, shared->peak / 1048576.0);
 	printf("%llu bundles of %.1f messages, %llu of them delivered in parts; %llu copies for "
-	       "them failed; %llu frames pushed\n", (unsigned long long)shared->bundles,
+	       "them failed; %llu frames pushed, %llu messages announced behind theirs\n",
+	       (unsigned long long)shared->bundles,
 	       (double)shared->bundled / max(shared->bundles, 1ull), (unsigned long long)shared->split,
-	       (unsigned long long)shared->unread, (unsigned long long)shared->pushed);
+	       (unsigned long long)shared->unread, (unsigned long long)shared->pushed,
+	       (unsigned long long)shared->missed);
 	return shared->failed || shared->seeds != seeds || !rare_happened();
 }
 

@@ -10,6 +10,7 @@
 #include "pull/private.h"
 #include "pull/pull_window.h"
 #include "pull/push.h"
+#include "pull/rndv.h"
 #include "sim.h"
 
 static const char *const names[] = {
@@ -101,7 +102,28 @@ WRAP(void, omx_pushed_deliver, struct omx_pull *pull)
 	const struct omx_pushed *pushed = &pull->ch->pushed;
 
 	__real_omx_pushed_deliver(pull);
-	SIM_REQUIRE(!pushed->is_taken || skb_queue_empty(&pushed->held));
+	SIM_REQUIRE(!pushed->is_taken || pushed->pull != pull->id ||
+		    skb_queue_empty(&pushed->held));
+}
+
+WRAP(void, omx_pushed_expect, struct omx_channel *ch, const struct omx_wire_rndv *body)
+{
+	__real_omx_pushed_expect(ch, body);
+	sim.missed += body->pushed && ch->pushed.missed == be32_to_cpu(body->message);
+}
+
+/* An announcement that still waits says that nothing follows. */
+WRAP(void, omx_push, struct omx_rndv *rndv, const struct omx_push *push)
+{
+	const struct sk_buff *skb;
+
+	__real_omx_push(rndv, push);
+	skb_queue_walk(&rndv->ch->pending, skb) {
+		const struct omx_wire_rndv *body = omx_packet_body(skb);
+
+		SIM_REQUIRE(omx_packet_head(skb)->type != OMX_WIRE_RNDV ||
+			    be32_to_cpu(body->message) != rndv->id || !body->pushed);
+	}
 }
 
 /* A bundle that did not fit into the ring begins anew. */

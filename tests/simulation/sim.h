@@ -94,6 +94,7 @@ struct sim {
 	u64 frames, lost;		/* statistics */
 	u64 bundles, bundled;		/* sent, and the messages in them */
 	u64 pushed;			/* frames that pulls did not have to request */
+	u64 missed;			/* messages announced behind frames that follow them */
 	u64 split;			/* bundles delivered in parts, because the ring was full */
 	u64 unread;			/* copies for them that would have had to wait */
 	bool healed;
