@@ -186,6 +186,11 @@ void omx_small_queue_raise_cap(struct omx_small_queue *queue)
 		WRITE_ONCE(queue->cap, min_t(u32, cap + (cap >> CAP_SHIFT), LIMIT_MAX));
 }
 
+u32 omx_small_queue_spare(struct omx_small_queue *queue)
+{
+	return max(0l, omx_queue_limit(queue) - omx_queue_charged(queue));
+}
+
 u32 omx_small_queue_room(struct omx_small_queue *queue)
 {
 	return max(0l, READ_ONCE(queue->cap) - omx_queue_charged(queue));

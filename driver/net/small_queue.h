@@ -111,6 +111,8 @@ void omx_small_queue_leave(struct omx_endpoint *ep);
 void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb);
 /* The device, or its queue, has refused a frame that was charged. */
 void omx_small_queue_refused(struct omx_small_queue *queue);
+/* How many bytes of memory it takes before others have to wait. */
+u32 omx_small_queue_spare(struct omx_small_queue *queue);
 /* How many bytes it takes before it is capped. */
 u32 omx_small_queue_room(struct omx_small_queue *queue);
 /* Is even whose turn it is to send no more for now? */

@@ -112,6 +112,13 @@ static u32 push_take(struct omx_path *path, u32 wanted, u32 ring_frames)
 	return frames;
 }
 
+/* They do not wait for turns in the small queue of our own device, so they have to fit into it. */
+static u32 push_frames_max(const struct omx_channel *ch, u32 frame_length, u32 ring_frames)
+{
+	return min_t(u32, ring_frames,
+		     omx_small_queue_spare(ch->queue) / SKB_TRUESIZE(frame_length));
+}
+
 void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
 {
 	struct omx_channel *ch = rndv->ch;
@@ -123,7 +130,8 @@ void omx_push_announce(const struct omx_rndv *rndv, struct omx_wire_rndv *body)
 		return;
 	frame_length = omx_pull_frame_length(ch);
 	ring_frames = omx_push_ring_frames(frame_length);
-	length = min_t(u64, rndv->length, ring_frames * frame_length);
+	length = min_t(u64, rndv->length,
+		       push_frames_max(ch, frame_length, ring_frames) * frame_length);
 	length = push_present(rndv, length, OMX_BLOCK_FRAMES * frame_length);
 	body->pushed = cpu_to_be16(push_take(ch->path, DIV_ROUND_UP(length, frame_length),
 					     ring_frames));

@@ -362,6 +362,11 @@ void omx_small_queue_charge(struct omx_small_queue *queue, struct sk_buff *skb)
 {
 }
 
+u32 omx_small_queue_spare(struct omx_small_queue *queue)
+{
+	return U32_MAX;
+}
+
 u32 omx_small_queue_room(struct omx_small_queue *queue)
 {
 	return U32_MAX;
