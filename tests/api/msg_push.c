@@ -9,7 +9,8 @@
  *	--act never	it receives none of --count messages, which are sent at once, and closes its
  *			endpoint in the end
  *	--act many	--count endpoints send it a message each, twice, and it receives these when
- *			all of them have been announced
+ *			all of them have been announced, one after the other
+ *	--act together	the same, but they are announced at once
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static omx_endpoint_addr_t peer;
 struct act {
 	const char *name;
 	void (*server)(void), (*client)(void);
-	bool is_late, is_short;
+	bool is_late, is_short, is_together;
 };
 
 static const struct act *act;
@@ -171,7 +172,8 @@ static void announce_many(omx_endpoint_t *eps, omx_endpoint_addr_t *to)
 	sleep_ms(50);		/* nothing is on its way any more */
 	for (i = 0; i < options.count; i++) {
 		MUST(omx_isend(eps[i], buffer, LONGEST, to[i], MANY, NULL, &requests[i]));
-		sleep_ms(1);	/* the server's NIC has interrupted, and its ring is empty again */
+		if (!act->is_together)
+			sleep_ms(1);	/* the server's NIC has interrupted, its ring is empty */
 	}
 	barrier(ep, peer);
 	for (i = 0; i < options.count; i++)
@@ -200,11 +202,12 @@ static void client_of_many(void)
 }
 
 static const struct act all_acts[] = {
-	{ "turns", server_responds, client_takes_turns, false, false },
-	{ "late", server_responds, client_takes_turns, true, false },
-	{ "short", server_responds, client_takes_turns, false, true },
-	{ "never", server_ignores, client_sends_in_vain, false, false },
-	{ "many", server_of_many, client_of_many, false, false },
+	{ "turns", server_responds, client_takes_turns, false, false, false },
+	{ "late", server_responds, client_takes_turns, true, false, false },
+	{ "short", server_responds, client_takes_turns, false, true, false },
+	{ "never", server_ignores, client_sends_in_vain, false, false, false },
+	{ "many", server_of_many, client_of_many, false, false, false },
+	{ "together", server_of_many, client_of_many, false, false, true },
 };
 
 static const struct act *find_act(const char *name)
