@@ -173,7 +173,7 @@ static void announce_many(omx_endpoint_t *eps, omx_endpoint_addr_t *to)
 	for (i = 0; i < options.count; i++) {
 		MUST(omx_isend(eps[i], buffer, LONGEST, to[i], MANY, NULL, &requests[i]));
 		if (!act->is_together)
-			sleep_ms(1);	/* the server's NIC has interrupted, its ring is empty */
+			sleep_ms(5);	/* the server's NIC has interrupted, its ring is empty */
 	}
 	barrier(ep, peer);
 	for (i = 0; i < options.count; i++)
