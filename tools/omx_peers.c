@@ -444,7 +444,8 @@ const struct tool tool = {
 	.description = "Show or change the table of peers."
 		       "\vADDRESS is a MAC, or an IP address or host name of a peer that is "
 		       "reached by UDP.  "
-		       "\"load\" reads lines 'ADDRESS NAME' (default " PEERS_FILE ").  "
+		       "\"load\" reads lines 'MAC NAME' or 'IP-ADDRESS [NAME]' (default "
+		       PEERS_FILE ").  "
 		       "Peers added by hand stay until they are removed; "
 		       "those found by discovery leave by themselves.",
 	.options = peers_options,

@@ -20,8 +20,8 @@ of 4 Gb/s; and how fast the messages of MPI programs are, carried by omx, by
 Open MPI's own TCP and by libfabric's; and what puts, gets and atomics cost
 beside messages and beside RDMA over Ethernet in software (rxe, in virtual time
 only).
-Groups: latency, bandwidth, rate, memory, onesided, mpi; all if none is named,
-but with --nic only the first three.
+Groups: latency, bandwidth, rate, memory, onesided, mpi. If none is named, all
+are measured, but with --nic only the first three.
 iommu is a group of its own, in a guest with --sva: what receiving through an IOMMU
 costs when pages are absent, by the driver's own table, by page requests and by the
 reports of the engine, and what work the engine saves the processor.

@@ -9,7 +9,8 @@ usage: ./lab run [OPTION...] SCRIPT [ARG...]
 Runs SCRIPT (a file, or a command of the host) as root in a guest where the
 module is loaded and the nodes know each other. In it:
   node I CMD...       runs CMD on node I, whose host name is nodeI and whose
-                      address is 10.0.0.I on eth0
+                      address is 10.0.0.I on eth0; the script itself is on no
+                      node, and has no board
   $LAB_OUT            files written there come back: to the same variable's
                       directory if the caller has set it, else to build/out
   lab-module unload, lab-module load
