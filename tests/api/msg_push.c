@@ -8,8 +8,8 @@
  *	--act short	the same, but by turns it receives half of a message, or all of it
  *	--act never	it receives none of --count messages, which are sent at once, and closes its
  *			endpoint in the end
- *	--act many	--count endpoints send it a message each, twice, and it receives these when
- *			all of them have been announced, one after the other
+ *	--act many	--count endpoints announce a message each to it, one after the other, and
+ *			then it receives these; all of that twice
  *	--act together	the same, but they are announced at once
  */
 #include <stdio.h>
