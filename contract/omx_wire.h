@@ -252,8 +252,11 @@ struct omx_wire_pull_request {
 	__be32	pull;		/* comes back in responses */
 	__be32	wanted;		/* bit i: send frame i */
 	__be16	frame_length;
-	__be16	reserved;
+	__u8	flags;
+	__u8	reserved;
 } __packed;
+
+#define OMX_REQUEST_SELDOM	0x01	/* the requester's device interrupts seldom */
 
 /* Of a pull response. */
 #define OMX_RESPONSE_PUSHED	0x01	/* nobody has requested it: `pull` is from RNDV */

@@ -156,8 +156,7 @@ void omx_cork_hold(struct omx_channel *ch)
 {
 	lockdep_assert_held(&ch->lock);
 	/* Once it is dead, whoever closes it waits until BH is on, and then stops the timer. */
-	if (cork_time_us() && ch->path && !omx_endpoint_is_dead(ch->ep) &&
-	    omx_incoming_is_seldom(&ch->ep->board->incoming))
+	if (cork_time_us() && !omx_endpoint_is_dead(ch->ep) && omx_path_is_seldom(ch))
 		cork_channel(ch, true);
 }
 

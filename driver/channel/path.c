@@ -103,6 +103,12 @@ void omx_path_leave(struct omx_path *path)
 	omx_board_put(board);
 }
 
+bool omx_path_is_seldom(const struct omx_channel *ch)
+{
+	return ch->path && (READ_ONCE(ch->path->peer_is_seldom) ||
+			    omx_incoming_is_seldom(&ch->ep->board->incoming));
+}
+
 /* ---- the queues ---- */
 
 /* One frame may always be in flight. */

@@ -46,6 +46,7 @@ struct omx_path {
 	bool limits;			/* the window is less than channels can use; no lock */
 	u32 window;			/* as in `congestion`; no lock */
 	atomic_t in_flight;		/* frames, while the path limits */
+	bool peer_is_seldom;		/* its device interrupts seldom, it says; no lock */
 	spinlock_t lock;		/* of what follows */
 	struct omx_congestion congestion;
 	struct list_head waiting[OMX_PATH_USERS];	/* channels; see ch->in_path */
@@ -83,6 +84,16 @@ static inline bool omx_path_is_lossy(const struct omx_path *path, u32 now)
 	return path && READ_ONCE(path->congestion.reduced) &&
 	       now - READ_ONCE(path->congestion.reduced_at) < OMX_PROBE_LOSSY_FOR_US;
 }
+
+/* A request says whether the peer's device interrupts seldom. */
+static inline void omx_path_told_seldom(struct omx_path *path, bool is_seldom)
+{
+	if (path && unlikely(READ_ONCE(path->peer_is_seldom) != is_seldom))
+		WRITE_ONCE(path->peer_is_seldom, is_seldom);
+}
+
+/* Does the device at either end interrupt seldom?  Without the lock: it is a hint. */
+bool omx_path_is_seldom(const struct omx_channel *ch);
 
 /* After something may have made room. */
 static inline void omx_path_next(struct omx_path *path)

@@ -51,8 +51,8 @@ static bool push_is_allowed(const struct omx_channel *ch)
 
 static bool push_is_wanted(const struct omx_rndv *rndv)
 {
-	return unlikely(omx_incoming_is_seldom(&rndv->ch->ep->board->incoming)) &&
-	       rndv->region && rndv->region->mode != OMX_DEVICE;
+	return unlikely(omx_path_is_seldom(rndv->ch)) && rndv->region &&
+	       rndv->region->mode != OMX_DEVICE;
 }
 
 /* Is nothing else of the channel on its way? */
@@ -249,6 +249,7 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 	const u32 pushed = READ_ONCE(rndv->pushed), first = __ffs(be32_to_cpu(body->wanted));
 	struct omx_path *path = rndv->ch->path;
 
+	omx_path_told_seldom(path, body->flags & OMX_REQUEST_SELDOM);
 	if (likely(!pushed || be64_to_cpu(body->offset) +
 		   first * be16_to_cpu(body->frame_length) >= pushed))
 		return;

@@ -67,7 +67,10 @@ void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
 		   const struct sk_buff *announcement);
 /* It has been given to the channel.  BH off. */
 void omx_push(struct omx_rndv *rndv, const struct omx_push *push);
-/* Any context.  A valid request: if it is for pushed frames, none are pushed for a while. */
+/*
+ * Any context.  A valid request, which says how the peer's device interrupts.  If it is for pushed
+ * frames, none are pushed for a while.
+ */
 void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body);
 
 /* The receiver has the whole message.  ch->lock held. */

@@ -28,6 +28,7 @@ static void pull_add_request(struct omx_pull *pull, const struct omx_pull_reques
 	body->pull = cpu_to_be32(pull->id);
 	body->wanted = cpu_to_be32(request->wanted);
 	body->frame_length = cpu_to_be16(pull->window.frame_length);
+	body->flags = omx_incoming_is_seldom(&pull->ep->board->incoming) ? OMX_REQUEST_SELDOM : 0;
 	trace_omx_pull_request_sent(pull->ch, body);
 	__skb_queue_tail(out, skb);
 }

@@ -4,7 +4,8 @@
  * seldom.  All must arrive whole.
  *
  *	--act turns	in each of --count rounds the server receives a message and responds
- *	--act late	the same, but posts its receive when the message has been announced for long
+ *	--act oneway	it receives --count messages, and sends none
+ *	--act late	as turns, but posts its receive when the message has been announced for long
  *	--act short	the same, but by turns it receives half of a message, or all of it
  *	--act never	it receives none of --count messages, which are sent at once, and closes its
  *			endpoint in the end
@@ -107,6 +108,26 @@ static void client_takes_turns(void)
 	part(ep, peer);
 }
 
+static void server_receives(void)
+{
+	uint64_t round;
+
+	barrier(ep, peer);
+	for (round = 0; round < options.count; round++)
+		receives(round, length_of(round));
+	part(ep, peer);
+}
+
+static void client_sends(void)
+{
+	uint64_t round;
+
+	barrier(ep, peer);
+	for (round = 0; round < options.count; round++)
+		sends(round, OMX_SUCCESS);
+	part(ep, peer);
+}
+
 static void server_ignores(void)
 {
 	barrier(ep, peer);
@@ -203,6 +224,7 @@ static void client_of_many(void)
 
 static const struct act all_acts[] = {
 	{ "turns", server_responds, client_takes_turns, false, false, false },
+	{ "oneway", server_receives, client_sends, false, false, false },
 	{ "late", server_responds, client_takes_turns, true, false, false },
 	{ "short", server_responds, client_takes_turns, false, true, false },
 	{ "never", server_ignores, client_sends_in_vain, false, false, false },
