@@ -256,7 +256,7 @@ struct omx_wire_pull_request {
 	__u8	reserved;
 } __packed;
 
-#define OMX_REQUEST_SELDOM	0x01	/* the requester's device interrupts seldom */
+#define OMX_REQUEST_SELDOM	0x01	/* the requester's device seems to interrupt seldom */
 
 /* Of a pull response. */
 #define OMX_RESPONSE_PUSHED	0x01	/* nobody has requested it: `pull` is from RNDV */

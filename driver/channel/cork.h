@@ -52,8 +52,8 @@ bool omx_cork_is_wanted(const struct omx_channel *ch);
 void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now);
 /*
  * The packet at the end of ch->pending may wait for what the program sends next.  Corks it if
- * devices interrupt seldom: after an interrupt for this packet alone, the next one would have to
- * wait for the following interrupt.
+ * our device interrupts seldom, or the peer's: after an interrupt for this packet alone, the next
+ * one would have to wait for the following interrupt.
  */
 void omx_cork_hold(struct omx_channel *ch);
 /* The channel is dead, and being freed. */

@@ -65,6 +65,7 @@ static struct omx_path *path_make(struct omx_board *board, u64 mac)
 		INIT_LIST_HEAD(&path->waiting[i]);
 	omx_congestion_start(&path->congestion);
 	path->window = path->congestion.window;
+	path->seldom_until = jiffies;
 	omx_push_init(&path->push);
 	hash_add(board->paths.by_mac, &path->node, path_hash(&board->paths, mac));
 	return path;
@@ -103,10 +104,22 @@ void omx_path_leave(struct omx_path *path)
 	omx_board_put(board);
 }
 
+static bool path_peer_is_seldom(const struct omx_path *path)
+{
+	return time_before(jiffies, READ_ONCE(path->seldom_until));
+}
+
+void omx_path_told_seldom(struct omx_path *path, bool is_seldom)
+{
+	if (!path || likely(!is_seldom && !path_peer_is_seldom(path)))
+		return;
+	WRITE_ONCE(path->seldom_until, is_seldom ? jiffies + OMX_PATH_SELDOM_FOR : jiffies);
+}
+
 bool omx_path_is_seldom(const struct omx_channel *ch)
 {
-	return ch->path && (READ_ONCE(ch->path->peer_is_seldom) ||
-			    omx_incoming_is_seldom(&ch->ep->board->incoming));
+	return ch->path && (omx_incoming_is_seldom(&ch->ep->board->incoming) ||
+			    path_peer_is_seldom(ch->path));
 }
 
 /* ---- the queues ---- */

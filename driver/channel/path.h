@@ -29,6 +29,11 @@ struct omx_board;
 struct omx_channel;
 
 #define OMX_PATH_HASH_BITS	8
+/*
+ * A peer is believed for so long that its device interrupts seldom: whoever is not asked for frames
+ * any more does not hear that this has changed.
+ */
+#define OMX_PATH_SELDOM_FOR	(10 * HZ)
 /* Users of a host have turns; if they are more, some share theirs. */
 #define OMX_PATH_USERS		16
 
@@ -46,7 +51,7 @@ struct omx_path {
 	bool limits;			/* the window is less than channels can use; no lock */
 	u32 window;			/* as in `congestion`; no lock */
 	atomic_t in_flight;		/* frames, while the path limits */
-	bool peer_is_seldom;		/* its device interrupts seldom, it says; no lock */
+	unsigned long seldom_until;	/* jiffies: the peer's device interrupts seldom; no lock */
 	spinlock_t lock;		/* of what follows */
 	struct omx_congestion congestion;
 	struct list_head waiting[OMX_PATH_USERS];	/* channels; see ch->in_path */
@@ -85,14 +90,9 @@ static inline bool omx_path_is_lossy(const struct omx_path *path, u32 now)
 	       now - READ_ONCE(path->congestion.reduced_at) < OMX_PROBE_LOSSY_FOR_US;
 }
 
-/* A request says whether the peer's device interrupts seldom. */
-static inline void omx_path_told_seldom(struct omx_path *path, bool is_seldom)
-{
-	if (path && unlikely(READ_ONCE(path->peer_is_seldom) != is_seldom))
-		WRITE_ONCE(path->peer_is_seldom, is_seldom);
-}
-
-/* Does the device at either end interrupt seldom?  Without the lock: it is a hint. */
+/* A request has said whether the peer's device interrupts seldom. */
+void omx_path_told_seldom(struct omx_path *path, bool is_seldom);
+/* Does the device at either end interrupt seldom, as far as is known?  Without the lock. */
 bool omx_path_is_seldom(const struct omx_channel *ch);
 
 /* After something may have made room. */

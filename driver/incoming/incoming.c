@@ -48,6 +48,15 @@ void omx_incoming_burst(struct omx_incoming *incoming, u32 now, bool owed)
 	spin_unlock_bh(&incoming->lock);
 }
 
+void omx_incoming_resume(struct omx_incoming *incoming)
+{
+	if (likely(!READ_ONCE(incoming->estimate.is_owed)))
+		return;
+	spin_lock_bh(&incoming->lock);
+	omx_estimate_resume(&incoming->estimate);
+	spin_unlock_bh(&incoming->lock);
+}
+
 bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender)
 {
 	bool is_incoming;

@@ -249,7 +249,6 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 	const u32 pushed = READ_ONCE(rndv->pushed), first = __ffs(be32_to_cpu(body->wanted));
 	struct omx_path *path = rndv->ch->path;
 
-	omx_path_told_seldom(path, body->flags & OMX_REQUEST_SELDOM);
 	if (likely(!pushed || be64_to_cpu(body->offset) +
 		   first * be16_to_cpu(body->frame_length) >= pushed))
 		return;

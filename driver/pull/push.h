@@ -2,7 +2,8 @@
 /*
  * Push: the first frames of a large message follow its announcement, before the receiver
  * requests them.  Where devices interrupt seldom, the request would wait for an interrupt of
- * the sender's device first.  docs/PROTOCOL.md, "Push".
+ * the sender's device first, and the frames for another one of the receiver's.
+ * docs/PROTOCOL.md, "Push".
  *
  * A host pushes no more to another one than fits into a ring, and a channel only while nothing
  * else of it is on its way.  The receiver holds the frames until its program pulls the message.
@@ -67,10 +68,7 @@ void omx_push_plan(struct omx_push *push, struct omx_rndv *rndv,
 		   const struct sk_buff *announcement);
 /* It has been given to the channel.  BH off. */
 void omx_push(struct omx_rndv *rndv, const struct omx_push *push);
-/*
- * Any context.  A valid request, which says how the peer's device interrupts.  If it is for pushed
- * frames, none are pushed for a while.
- */
+/* Any context.  A valid request: if it is for pushed frames, none are pushed for a while. */
 void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_request *body);
 
 /* The receiver has the whole message.  ch->lock held. */

@@ -332,6 +332,7 @@ void omx_pull_request_pkt(struct omx_board *board, struct omx_endpoint *ep,
 	}
 	WRITE_ONCE(ch->heard, jiffies);
 	trace_omx_pull_request_received(ch, body);
+	omx_path_told_seldom(ch->path, body->flags & OMX_REQUEST_SELDOM);
 	*omx_request_state(skb) = (struct omx_request_state){
 		.wanted = be32_to_cpu(body->wanted),
 		.received = omx_measure_now(),

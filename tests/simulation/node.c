@@ -103,7 +103,7 @@ void sim_node_attach(struct sim_node *node)
 	if (node->board) {
 		/* The others hear it from those. */
 		if (sim.seldom && sim_chance(70))
-			node->board->incoming.estimate.pause = OMX_ESTIMATE_PAUSE_MAX_US;
+			node->board->incoming.estimate.long_pauses = 4 * OMX_ESTIMATE_SELDOM_BURSTS;
 		rcu_assign_pointer(on->boards[0], node->board);
 		node->dev.up = true;
 		omx_hello_resume(node->board);
