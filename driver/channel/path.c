@@ -6,6 +6,7 @@
  * and refused frames change the window, under the lock of the channel that they belong to.
  */
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -13,6 +14,7 @@
 #include "channel/path.h"
 #include "channel/private.h"
 #include "channel/send.h"
+#include "incoming/incoming.h"
 #include "net/board.h"
 #include "net/small_queue.h"
 #include "observe/lock_order.h"
@@ -106,7 +108,9 @@ void omx_path_leave(struct omx_path *path)
 
 static bool path_peer_is_seldom(const struct omx_path *path)
 {
-	return time_before(jiffies, READ_ONCE(path->seldom_until));
+	unsigned long left = READ_ONCE(path->seldom_until) - jiffies;
+
+	return left && left <= OMX_PATH_SELDOM_FOR;
 }
 
 void omx_path_told_seldom(struct omx_path *path, bool is_seldom)

@@ -30,8 +30,8 @@ struct omx_channel;
 
 #define OMX_PATH_HASH_BITS	8
 /*
- * A peer is believed for so long that its device interrupts seldom: whoever is not asked for frames
- * any more does not hear that this has changed.
+ * A peer is believed for so long that its device interrupts seldom: a host that is not asked for
+ * frames any more does not hear that this has changed.
  */
 #define OMX_PATH_SELDOM_FOR	(10 * HZ)
 /* Users of a host have turns; if they are more, some share theirs. */

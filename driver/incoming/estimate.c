@@ -119,27 +119,10 @@ static void estimate_take_pause(struct omx_estimate *estimate, u32 pause)
 	WRITE_ONCE(estimate->pause, smooth);
 }
 
-/* A leaky bucket. */
-static void estimate_count_pause(struct omx_estimate *estimate, u32 pause)
-{
-	const u32 most = 4 * OMX_ESTIMATE_SELDOM_BURSTS;
-	u32 count = estimate->long_pauses;
-
-	if (pause >= OMX_ESTIMATE_SELDOM_US)
-		count = min(count + OMX_ESTIMATE_SELDOM_BURSTS, most);
-	else if (count)
-		count--;
-	WRITE_ONCE(estimate->long_pauses, count);
-}
-
 void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed)
 {
-	const u32 pause = now - estimate->arrived_at;
-
-	if (estimate->is_owed) {
-		estimate_take_pause(estimate, pause);
-		estimate_count_pause(estimate, pause);
-	}
+	if (estimate->is_owed)
+		estimate_take_pause(estimate, now - estimate->arrived_at);
 	estimate->arrived_at = now;
 	WRITE_ONCE(estimate->is_owed, owed);
 }

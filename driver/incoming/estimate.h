@@ -40,10 +40,6 @@
 #define OMX_ESTIMATE_RING_BYTES		(192 * 1500)
 /* NICs do not wait for longer, as a rule. */
 #define OMX_ESTIMATE_PAUSE_MAX_US	500
-/* Between interrupts of a device that interrupts seldom: it has such long pauses ... */
-#define OMX_ESTIMATE_SELDOM_US		50
-/* ... and at least one for so many bursts, of late: a sender may be late once. */
-#define OMX_ESTIMATE_SELDOM_BURSTS	16
 /* A rate is forgotten after one to two of these. */
 #define OMX_ESTIMATE_PERIOD_US		25000
 /* The peak falls by this part in each of them, and is forgotten after so many idle ones. */
@@ -64,7 +60,6 @@ struct omx_estimate {
 	u32 pause;		/* us, smoothed: between bursts of frames */
 	u32 arrived_at;		/* when the last burst arrived */
 	bool is_owed;		/* ... and others were to follow; also read without the lock */
-	u32 long_pauses;	/* of late, each counts as OMX_ESTIMATE_SELDOM_BURSTS */
 	u32 rate, rate_before;	/* bytes per ms; the highest in this period and the last */
 	u32 peak;		/* bytes per ms; the highest of a longer time */
 	u32 period_at;		/* when this period began */
@@ -87,7 +82,7 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender);
 /* Several frames have arrived at once; owed: others that were requested have not. */
 void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed);
-/* Frames are requested, and no others are on their way: no device has kept them waiting. */
+/* Nothing was on its way until now: the last burst was not the one before the next. */
 void omx_estimate_resume(struct omx_estimate *estimate);
 /*
  * Frames of this sender were lost; rtt: how old the news may be, as it is now.  False: it
@@ -107,12 +102,6 @@ static inline u32 omx_estimate_low(const struct omx_estimate *estimate, u32 fram
 	u32 limit = READ_ONCE(estimate->limit);
 
 	return min(max(limit / 8 * 5, start), limit > bytes ? limit - bytes : 0);
-}
-
-/* Have there been several long pauses between bursts? */
-static inline bool omx_estimate_is_seldom(const struct omx_estimate *estimate)
-{
-	return READ_ONCE(estimate->long_pauses) >= 2 * OMX_ESTIMATE_SELDOM_BURSTS;
 }
 
 /* us that a request takes at most if its sender keeps up with the board's link. */

@@ -46,7 +46,7 @@ void omx_incoming_forget(struct omx_incoming *incoming, struct omx_receiver *rec
 void omx_incoming_delivered(struct omx_incoming *incoming, const struct omx_delivery *delivery);
 /* Several frames arrived at once; owed: others that were requested did not. */
 void omx_incoming_burst(struct omx_incoming *incoming, u32 now, bool owed);
-/* Frames are requested, and no others were outstanding. */
+/* Frames are about to be requested, and none were outstanding. */
 void omx_incoming_resume(struct omx_incoming *incoming);
 /* Frames were lost.  rtt: us, as it is now.  False: on the path of this sender alone. */
 bool omx_incoming_lost(struct omx_incoming *incoming, u32 now, u32 rtt, u64 sender);
@@ -57,10 +57,13 @@ static inline u32 omx_incoming_pull_limit(const struct omx_incoming *incoming)
 	return READ_ONCE(incoming->estimate.limit);
 }
 
+/* Between interrupts of a device that interrupts seldom. */
+#define OMX_INCOMING_SELDOM_US	50
+
 /* Does the board's device interrupt seldom while many frames arrive? */
 static inline bool omx_incoming_is_seldom(const struct omx_incoming *incoming)
 {
-	return omx_estimate_is_seldom(&incoming->estimate);
+	return READ_ONCE(incoming->estimate.pause) >= OMX_INCOMING_SELDOM_US;
 }
 
 #endif

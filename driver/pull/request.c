@@ -105,9 +105,12 @@ static void pull_expect_pushed(struct omx_pull *pull, u32 now)
 
 void omx_pull_begin(struct omx_pull *pull, struct sk_buff_head *out)
 {
+	struct omx_board *board = pull->ep->board;
 	const u32 now = omx_pull_now_us();
 
 	lockdep_assert_held(&pull->lock);
+	if (!atomic_read(&board->pulls.outstanding))
+		omx_incoming_resume(&board->incoming);
 	omx_pull_window_init(&pull->window, pull->length, omx_pull_frame_length(pull->ch));
 	omx_pull_move(pull, OMX_PULL_REQUESTING);
 	pull_expect_pushed(pull, now);

@@ -134,8 +134,7 @@ static void pull_advance(struct omx_pull *pull, u64 offset, u64 block, u32 frame
 		omx_pull_request_more(pull, pull_now(&now), out);
 	if (block > pull->window.first_block)
 		pull_request_gap(pull, block, out);
-	/* A device that interrupts for each frame merges none, but may have done so before. */
-	if (!was_pushed && (frames > 1 || omx_incoming_is_seldom(&pull->ep->board->incoming)))
+	if (frames > 1 && !was_pushed)
 		omx_pull_sample_burst(pull, pull_now(&now));
 	if (unlikely(timer_is_late))
 		omx_pull_timer_start(pull);

@@ -49,9 +49,8 @@ void omx_pull_schedule_yield_slow(struct omx_pull *pull, u32 us)
 }
 
 /* If no more than `most` is outstanding. */
-static bool schedule_take(struct omx_board *board, u32 bytes, int most)
+static bool schedule_take(struct omx_pull_scheduler *pulls, u32 bytes, int most)
 {
-	struct omx_pull_scheduler *pulls = &board->pulls;
 	int outstanding = atomic_read(&pulls->outstanding);
 
 	do {
@@ -59,8 +58,6 @@ static bool schedule_take(struct omx_board *board, u32 bytes, int most)
 			return false;
 	} while (!atomic_try_cmpxchg(&pulls->outstanding, &outstanding, outstanding + bytes));
 	atomic_add(bytes, &pulls->requested);
-	if (!outstanding)
-		omx_incoming_resume(&board->incoming);
 	return true;
 }
 
@@ -227,7 +224,7 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	if (omx_pull_schedule_waits(pull))
 		return false;
 	if ((pull->has_turn || !READ_ONCE(board->pulls.waiting)) &&
-	    schedule_take(board, bytes, schedule_most(pull, bytes))) {
+	    schedule_take(&board->pulls, bytes, schedule_most(pull, bytes))) {
 		pull->has_turn = false;
 		pull->yielded += whole - bytes;
 		return true;
@@ -238,7 +235,7 @@ bool omx_pull_schedule_may_request(struct omx_pull *pull, u32 frames)
 	 * omx_pull_schedule_next() behind it sees the pull in the queue.
 	 */
 	smp_mb();
-	if (is_first && schedule_take(board, bytes, schedule_low(board))) {
+	if (is_first && schedule_take(&board->pulls, bytes, schedule_low(board))) {
 		omx_pull_schedule_dequeue(pull);
 		pull->yielded += whole - bytes;
 		return true;

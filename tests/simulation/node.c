@@ -101,9 +101,8 @@ void sim_node_attach(struct sim_node *node)
 	sim_current = node;
 	node->board = omx_board_alloc(&node->dev, 0, false);
 	if (node->board) {
-		/* The others hear it from those. */
 		if (sim.seldom && sim_chance(70))
-			node->board->incoming.estimate.long_pauses = 4 * OMX_ESTIMATE_SELDOM_BURSTS;
+			node->board->incoming.estimate.pause = OMX_ESTIMATE_PAUSE_MAX_US;
 		rcu_assign_pointer(on->boards[0], node->board);
 		node->dev.up = true;
 		omx_hello_resume(node->board);

@@ -28,6 +28,7 @@ static struct {
 } network;
 
 static u64 now, arrived[USERS_MAX];
+unsigned long jiffies;
 
 u32 get_random_u32(void)
 {
@@ -158,6 +159,7 @@ static int setup(void **state)
 	omx_paths_init(&board.paths);
 	for (i = 0; i < USERS_MAX; i++) {
 		users[i].number = i;
+		endpoints[i].board = &board;
 		endpoints[i].board_user = &users[i];
 	}
 	return 0;
@@ -367,6 +369,43 @@ static void path__grows_while_frames_wait_in_our_own_queue(void **state)
 	assert_in_range(window_after(ch, 100), OMX_CONGESTION_FREE, OMX_CONGESTION_MAX);
 }
 
+/* The board itself, or the peer, which is believed for a while and can take it back. */
+static void path__is_seldom_if_either_end_is(void **state)
+{
+	struct omx_path *path;
+
+	(void)state;
+	channels_add(0, 1);
+	path = channels[0].path;
+	assert_false(omx_path_is_seldom(&channels[0]));
+	board.incoming.is_seldom = true;
+	assert_true(omx_path_is_seldom(&channels[0]));
+	board.incoming.is_seldom = false;
+	jiffies = -2ul;	/* wraps soon */
+	omx_path_told_seldom(path, false);
+	assert_false(omx_path_is_seldom(&channels[0]));
+	omx_path_told_seldom(path, true);
+	assert_true(omx_path_is_seldom(&channels[0]));
+	jiffies += OMX_PATH_SELDOM_FOR - 1;
+	assert_true(omx_path_is_seldom(&channels[0]));
+	jiffies++;
+	assert_false(omx_path_is_seldom(&channels[0]));
+	omx_path_told_seldom(path, true);
+	omx_path_told_seldom(path, false);
+	assert_false(omx_path_is_seldom(&channels[0]));
+	jiffies += ~0ul / 2;
+	assert_false(omx_path_is_seldom(&channels[0]));
+}
+
+static void path__to_the_own_board_is_never_seldom(void **state)
+{
+	struct omx_channel own = { .ep = &endpoints[0] };
+
+	(void)state;
+	omx_path_told_seldom(NULL, true);
+	assert_false(omx_path_is_seldom(&own));
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -383,6 +422,8 @@ int main(void)
 		TEST(path__does_not_grow_while_frames_wait_in_the_network),
 		TEST(path__grows_while_frames_wait_in_our_own_queue),
 		TEST(path__is_one_for_a_host),
+		TEST(path__is_seldom_if_either_end_is),
+		TEST(path__to_the_own_board_is_never_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

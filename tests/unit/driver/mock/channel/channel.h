@@ -16,6 +16,7 @@ struct omx_board_user {
 };
 
 struct omx_endpoint {
+	struct omx_board *board;
 	struct omx_board_user *board_user;
 };
 

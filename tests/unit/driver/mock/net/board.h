@@ -4,6 +4,7 @@
 #define OMX_BOARD_H
 
 #include "channel/path.h"
+#include "incoming/incoming.h"
 #include "net/peer.h"
 
 struct kref {
@@ -13,6 +14,7 @@ struct kref {
 struct omx_board {
 	struct kref ref;
 	struct omx_path_table paths;
+	struct omx_incoming incoming;
 	struct omx_peer_table peers;
 	u32 mtu;
 	struct {
