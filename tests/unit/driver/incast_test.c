@@ -13,6 +13,7 @@
 #define HEAP_MAX	65536
 #define FRAME		1500
 #define PAYLOAD		1464
+#define MERGED_MAX	44	/* 64 KiB */
 
 /* As in response.c, pull.h and pull_timer.c. */
 #define PATIENCE_MIN_US	1000
@@ -226,6 +227,8 @@ static void board_continue(void)
 
 static void pull_start(u32 number)
 {
+	if (!sim.outstanding)
+		omx_estimate_resume(&sim.estimate);
 	omx_pull_window_init(&sim.pull[number].window, sim.pull[number].length, PAYLOAD);
 	pull_request_more(number, false);
 }
@@ -257,32 +260,50 @@ static void request_again(u32 number, const struct omx_pull_request *request)
 	answer(number, request);
 }
 
-static void frame_arrives(u32 number, u32 frame)
+/* A frame, and new ones of its block directly behind it that are merged with it.  Returns how many. */
+static u32 block_arrives(u32 number, u32 frame, u32 frames)
 {
 	struct pull *pull = &sim.pull[number];
 	struct omx_pull_window *window = &pull->window;
 	u64 offset = (u64)frame * PAYLOAD, block;
+	u64 left = min_t(u64, (u64)frames * PAYLOAD, window->length - offset);
 	struct omx_pull_request request;
-	u32 length = min_t(u64, PAYLOAD, window->length - offset);
+	u32 bytes;
 
-	if (omx_pull_window_judge(window, offset, length, &block) != OMX_PULL_NEW)
-		return;
-	sim.arrived++;
+	if (omx_pull_window_judge(window, offset, min_t(u64, left, PAYLOAD), &block) != OMX_PULL_NEW)
+		return 1;
+	frames = omx_pull_window_contiguous(window, offset, left, block, &bytes);
+	sim.arrived += frames;
 	if (omx_pull_window_samples(window, block))
 		sample_rtt(pull, block);
-	omx_pull_window_received(window, offset, block, 1);
-	sim.outstanding -= PAYLOAD;
+	omx_pull_window_received(window, offset, block, frames);
+	sim.outstanding -= frames * PAYLOAD;
 	if (omx_pull_window_is_timed(window, block)) {
 		sample_rate(pull, block);
 		omx_estimate_heard(&sim.estimate, now_us(), number + 1);
 		omx_pull_window_grow(window);
 	}
 	pull->progress = now_us();
-	pull->done += length;
+	pull->done += bytes;
 	pull_request_more(number, false);
 	if (omx_pull_window_gap(window, block, now_us(), max_t(u32, PATIENCE_MIN_US, 2 * pull->rtt),
 				&request))
 		request_again(number, &request);
+	if (frames > 1)
+		omx_estimate_burst(&sim.estimate, now_us(), sim.outstanding);
+	return frames;
+}
+
+static void frames_arrive(u32 number, u32 frame, u32 frames)
+{
+	struct omx_pull_window *window = &sim.pull[number].window;
+
+	while (frames) {
+		u32 taken = block_arrives(number, frame, frames);
+
+		frame += taken;
+		frames -= taken;
+	}
 	if (omx_pull_window_done(window))
 		pull_start(number);
 	board_continue();
@@ -300,11 +321,17 @@ static void timer_fires(u32 number)
 	event_push(sim.now + 4000000, number, UINT32_MAX);
 }
 
-/* Frames that one interrupt delivers are merged. */
-static void burst_ends(void)
+/* So many frames directly behind this one are delivered by the same interrupt, and merged with it. */
+static u32 merged_with(const struct event *event)
 {
-	if (sim.port.moderation && sim.heap[0].at > sim.now)
-		omx_estimate_burst(&sim.estimate, now_us(), sim.outstanding);
+	u32 frames = 1;
+
+	while (frames < MERGED_MAX && sim.heap[0].at == event->at &&
+	       sim.heap[0].pull == event->pull && sim.heap[0].frame == event->frame + frames) {
+		event_pop();
+		frames++;
+	}
+	return frames;
 }
 
 static void simulate(u64 ms)
@@ -318,8 +345,7 @@ static void simulate(u64 ms)
 		if (event.frame == UINT32_MAX)
 			timer_fires(event.pull);
 		else
-			frame_arrives(event.pull, event.frame);
-		burst_ends();
+			frames_arrive(event.pull, event.frame, merged_with(&event));
 		assert_true(sim.outstanding <= OMX_ESTIMATE_MAX_BYTES);
 	}
 	sim.now = end;
@@ -467,6 +493,15 @@ static void estimate__silence_is_no_pause(void **state)
 	assert_true(estimate.pause > 0);
 }
 
+/* One burst may carry all that was outstanding. */
+static void estimate__fills_the_path_of_a_device_that_waits_long(void **state)
+{
+	(void)state;
+	set_up(1, 64 << 20, 10000, 10, 1000);
+	sim.port.moderation = 250000;
+	assert_true(utilization(100, 1000) >= 95);
+}
+
 /* Nor does the sender see a request before its own device interrupts. */
 static void estimate__fills_a_path_moderated_at_both_ends(void **state)
 {
@@ -612,6 +647,7 @@ int main(void)
 		cmocka_unit_test(incast__very_short_queue),
 		cmocka_unit_test(incast__loss_does_not_stop),
 		cmocka_unit_test(estimate__fills_the_path_of_a_moderated_device),
+		cmocka_unit_test(estimate__fills_the_path_of_a_device_that_waits_long),
 		cmocka_unit_test(estimate__fills_a_path_moderated_at_both_ends),
 		cmocka_unit_test(estimate__of_a_moderated_device_and_many_senders),
 		cmocka_unit_test(estimate__standing_queue_does_not_raise_the_limit),
