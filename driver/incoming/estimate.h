@@ -82,7 +82,7 @@ void omx_estimate_delivered(struct omx_estimate *estimate, u32 now, u32 bytes, u
 void omx_estimate_heard(struct omx_estimate *estimate, u32 now, u64 sender);
 /* Several frames have arrived at once; owed: others that were requested have not. */
 void omx_estimate_burst(struct omx_estimate *estimate, u32 now, bool owed);
-/* Nothing was on its way until now: the last burst was not the one before the next. */
+/* Nothing was on its way until now, so the time since the last burst is no pause. */
 void omx_estimate_resume(struct omx_estimate *estimate);
 /*
  * Frames of this sender were lost; rtt: how old the news may be, as it is now.  False: it

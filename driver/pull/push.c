@@ -45,8 +45,7 @@ u32 omx_push_ring_frames(u32 frame_length)
 static bool push_is_allowed(const struct omx_channel *ch)
 {
 	return !ch->local && omx_small_queue_admits(ch->queue) &&
-	       time_after(jiffies, READ_ONCE(ch->path->push.failed) + PUSH_PAUSE) &&
-	       time_after(jiffies, READ_ONCE(ch->path->push.crossed) + PUSH_PAUSE) &&
+	       jiffies - READ_ONCE(ch->path->push.paused_at) > PUSH_PAUSE &&
 	       !omx_path_is_lossy(ch->path, omx_pull_now_us());
 }
 
@@ -256,7 +255,7 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 	WRITE_ONCE(rndv->pushed, 0);
 	spin_lock_bh(&path->lock);
 	WRITE_ONCE(path->push.limit, PUSH_FRAMES_START);
-	WRITE_ONCE(path->push.failed, jiffies);
+	WRITE_ONCE(path->push.paused_at, jiffies);
 	spin_unlock_bh(&path->lock);
 }
 
@@ -277,8 +276,7 @@ void omx_push_init(struct omx_push_allowance *push)
 {
 	push->limit = PUSH_FRAMES_START;
 	push->taken_at = omx_pull_now_us();
-	push->failed = jiffies - PUSH_PAUSE - 1;
-	push->crossed = push->failed;
+	push->paused_at = jiffies - PUSH_PAUSE - 1;
 }
 
 /* ---- at the receiver ---- */
@@ -311,12 +309,21 @@ void omx_pushed_drop(struct omx_channel *ch)
 
 /*
  * Programs that exchange large messages have both hosts busy at once, which hides what a request
- * waits for.  There MPI programs took up to 1.4 times as long when frames were pushed.
+ * waits for.  There MPI programs took up to 1.4 times as long when frames were pushed.  Messages
+ * of a frame or less are announced only so that the sender knows when they are received, which
+ * says nothing about what follows: barriers are made of them.
  */
-static void pushed_note_crossing(struct omx_channel *ch)
+static void pushed_note_crossing(struct omx_channel *ch, const struct omx_wire_rndv *body)
 {
-	if (ch->path && unlikely(!list_empty(&ch->rndvs)))
-		WRITE_ONCE(ch->path->push.crossed, jiffies);
+	const struct omx_rndv *ours =
+		list_first_entry_or_null(&ch->rndvs, struct omx_rndv, in_channel);
+	u32 frame;
+
+	if (likely(!ours) || !ch->path)
+		return;
+	frame = omx_pull_frame_length(ch);
+	if (ours->length > frame && be64_to_cpu(body->msg_length) > frame)
+		WRITE_ONCE(ch->path->push.paused_at, jiffies);
 }
 
 void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
@@ -325,7 +332,7 @@ void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 	struct omx_pushed *pushed = &ch->pushed;
 
 	lockdep_assert_held(&ch->lock);
-	pushed_note_crossing(ch);
+	pushed_note_crossing(ch, body);
 	if (pushed->message == be32_to_cpu(body->message))
 		omx_pushed_drop(ch);	/* the number is used again */
 	if (pushed->missed == be32_to_cpu(body->message))

@@ -4,7 +4,8 @@
  * seldom.  All must arrive whole.
  *
  *	--act turns	in each of --count rounds the server receives a message and responds
- *	--act oneway	it receives --count messages, and sends none
+ *	--act oneway	it receives --count messages, and sends no large one
+ *	--act cross	in each of --count rounds both send a message before they receive one
  *	--act late	as turns, but posts its receive when the message has been announced for long
  *	--act short	the same, but by turns it receives half of a message, or all of it
  *	--act never	it receives none of --count messages, which are sent at once, and closes its
@@ -108,11 +109,35 @@ static void client_takes_turns(void)
 	part(ep, peer);
 }
 
+/* Neither host receives before both have announced their message: it is synchronous if short. */
+static void exchange(char *in, uint64_t round, size_t length)
+{
+	omx_request_t requests[2];
+
+	fill(buffer, length, round, 0);
+	MUST(omx_issend(ep, buffer, length, peer, round, NULL, &requests[0]));
+	sleep_ms(1);
+	MUST(omx_irecv(ep, in, length, round, EXACT, NULL, &requests[1]));
+	finish_with(ep, &requests[0], OMX_SUCCESS);
+	finish_with(ep, &requests[1], OMX_SUCCESS);
+	verify(in, length, round);
+}
+
+/* That short messages cross, as those of a barrier may, does not keep large ones from being pushed. */
+static void cross_shortly(void)
+{
+	char in[8];
+
+	barrier(ep, peer);
+	exchange(in, 0, sizeof(in));
+	barrier(ep, peer);
+}
+
 static void server_receives(void)
 {
 	uint64_t round;
 
-	barrier(ep, peer);
+	cross_shortly();
 	for (round = 0; round < options.count; round++)
 		receives(round, length_of(round));
 	part(ep, peer);
@@ -122,10 +147,23 @@ static void client_sends(void)
 {
 	uint64_t round;
 
-	barrier(ep, peer);
+	cross_shortly();
 	for (round = 0; round < options.count; round++)
 		sends(round, OMX_SUCCESS);
 	part(ep, peer);
+}
+
+static void exchanges(void)
+{
+	char *in = allocate(LONGEST);
+	uint64_t round;
+
+	for (round = 0; round < options.count; round++) {
+		barrier(ep, peer);
+		exchange(in, round, length_of(round));
+	}
+	part(ep, peer);
+	free(in);
 }
 
 static void server_ignores(void)
@@ -225,6 +263,7 @@ static void client_of_many(void)
 static const struct act all_acts[] = {
 	{ "turns", server_responds, client_takes_turns, false, false, false },
 	{ "oneway", server_receives, client_sends, false, false, false },
+	{ "cross", exchanges, exchanges, false, false, false },
 	{ "late", server_responds, client_takes_turns, true, false, false },
 	{ "short", server_responds, client_takes_turns, false, true, false },
 	{ "never", server_ignores, client_sends_in_vain, false, false, false },
