@@ -11,7 +11,7 @@
 static int component_finalize(struct mca_mtl_base_module_t *mtl)
 {
 	(void)mtl;
-	opal_progress_unregister(mtl_omx_progress);
+	opal_progress_unregister(mtl_omx_progress_or_sleep);
 	omx_close_endpoint(mtl_omx.endpoint);
 	OBJ_DESTRUCT(&mtl_omx.lock);
 	return OMPI_SUCCESS;
@@ -93,7 +93,10 @@ static bool start_endpoint(void)
 
 	param.val.context_id.bits = MATCH_QUEUE_BITS;
 	param.val.context_id.shift = MATCH_COMM_SHIFT;
-	return omx_glue_open(&mtl_omx_glue, mtl_omx.board, &param, &mtl_omx.endpoint);
+	if (!omx_glue_open(&mtl_omx_glue, mtl_omx.board, &param, &mtl_omx.endpoint))
+		return false;
+	omx_get_endpoint_fd(mtl_omx.endpoint, &mtl_omx.fd);	/* it is open */
+	return true;
 }
 
 static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)
@@ -105,7 +108,7 @@ static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)
 		return NULL;
 	(void)mtl_omx_start_btls();
 	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
-	opal_progress_register(mtl_omx_progress);
+	opal_progress_register(mtl_omx_progress_or_sleep);
 	opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
 			    "mtl/omx: used on %s", ompi_process_info.nodename);
 	return &mtl_omx.super;

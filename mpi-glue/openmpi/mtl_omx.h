@@ -38,6 +38,7 @@
 struct mtl_omx_module {
 	mca_mtl_base_module_t super;
 	omx_endpoint_t endpoint;
+	int fd;				/* to wait for its events */
 	opal_mutex_t lock;
 	/* parameters */
 	int board;			/* -1: the first */
@@ -122,6 +123,8 @@ static inline void mtl_omx_count_buffered(struct mtl_omx_request *request, bool 
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);
 
 int mtl_omx_progress(void);
+/* For a process that waits: with mpi_yield_when_idle it sleeps for a moment if it polls in vain. */
+int mtl_omx_progress_or_sleep(void);
 /* Ends what is done, buffered sends among it.  Must not hold the lock. */
 void mtl_omx_end_buffered(void);
 
