@@ -24,7 +24,7 @@
  * entries or more, for a page each.
  */
 #define PUSH_RING_ENTRIES	192
-/* After a pushed frame was lost, or refused, or messages crossed, none are pushed for so long. */
+/* After a pushed frame was lost, or refused, none are pushed for so long. */
 #define PUSH_PAUSE		HZ
 /* Memory that frames may take which are held, for each byte that they carry ... */
 #define PUSHED_WASTE_MAX	4
@@ -45,7 +45,7 @@ u32 omx_push_ring_frames(u32 frame_length)
 static bool push_is_allowed(const struct omx_channel *ch)
 {
 	return !ch->local && omx_small_queue_admits(ch->queue) &&
-	       jiffies - READ_ONCE(ch->path->push.paused_at) > PUSH_PAUSE &&
+	       jiffies - READ_ONCE(ch->path->push.failed) > PUSH_PAUSE &&
 	       !omx_path_is_lossy(ch->path, omx_pull_now_us());
 }
 
@@ -255,7 +255,7 @@ void omx_push_requested(struct omx_rndv *rndv, const struct omx_wire_pull_reques
 	WRITE_ONCE(rndv->pushed, 0);
 	spin_lock_bh(&path->lock);
 	WRITE_ONCE(path->push.limit, PUSH_FRAMES_START);
-	WRITE_ONCE(path->push.paused_at, jiffies);
+	WRITE_ONCE(path->push.failed, jiffies);
 	spin_unlock_bh(&path->lock);
 }
 
@@ -276,7 +276,7 @@ void omx_push_init(struct omx_push_allowance *push)
 {
 	push->limit = PUSH_FRAMES_START;
 	push->taken_at = omx_pull_now_us();
-	push->paused_at = jiffies - PUSH_PAUSE - 1;
+	push->failed = jiffies - PUSH_PAUSE - 1;
 }
 
 /* ---- at the receiver ---- */
@@ -307,32 +307,12 @@ void omx_pushed_drop(struct omx_channel *ch)
 	WRITE_ONCE(ch->pushed.frames, 0);
 }
 
-/*
- * Programs that exchange large messages have both hosts busy at once, which hides what a request
- * waits for.  There MPI programs took up to 1.4 times as long when frames were pushed.  Messages
- * of a frame or less are announced only so that the sender knows when they are received, which
- * says nothing about what follows: barriers are made of them.
- */
-static void pushed_note_crossing(struct omx_channel *ch, const struct omx_wire_rndv *body)
-{
-	const struct omx_rndv *ours =
-		list_first_entry_or_null(&ch->rndvs, struct omx_rndv, in_channel);
-	u32 frame;
-
-	if (likely(!ours) || !ch->path)
-		return;
-	frame = omx_pull_frame_length(ch);
-	if (ours->length > frame && be64_to_cpu(body->msg_length) > frame)
-		WRITE_ONCE(ch->path->push.paused_at, jiffies);
-}
-
 void omx_pushed_expect(struct omx_channel *ch, const struct omx_wire_rndv *body)
 {
 	const u32 frames = be16_to_cpu(body->pushed), length = be16_to_cpu(body->frame_length);
 	struct omx_pushed *pushed = &ch->pushed;
 
 	lockdep_assert_held(&ch->lock);
-	pushed_note_crossing(ch, body);
 	if (pushed->message == be32_to_cpu(body->message))
 		omx_pushed_drop(ch);	/* the number is used again */
 	if (pushed->missed == be32_to_cpu(body->message))

@@ -31,7 +31,7 @@ struct omx_push_allowance {
 	u32 limit;			/* frames of one message */
 	u32 taken;			/* frames that were pushed lately ... */
 	u32 taken_at;			/* ... the last of them then, in us */
-	unsigned long paused_at;	/* jiffies: none are pushed for a while; no lock */
+	unsigned long failed;		/* jiffies: one was requested; read without the lock */
 };
 
 /* The latest message that a peer has pushed, at its receiver.  Under ch->lock. */

@@ -4,7 +4,7 @@
  * seldom.  All must arrive whole.
  *
  *	--act turns	in each of --count rounds the server receives a message and responds
- *	--act oneway	it receives --count messages, and sends no large one
+ *	--act oneway	it receives --count messages, and sends none
  *	--act cross	in each of --count rounds both send a message before they receive one
  *	--act late	as turns, but posts its receive when the message has been announced for long
  *	--act short	the same, but by turns it receives half of a message, or all of it
@@ -109,35 +109,11 @@ static void client_takes_turns(void)
 	part(ep, peer);
 }
 
-/* Neither host receives before both have announced their message: it is synchronous if short. */
-static void exchange(char *in, uint64_t round, size_t length)
-{
-	omx_request_t requests[2];
-
-	fill(buffer, length, round, 0);
-	MUST(omx_issend(ep, buffer, length, peer, round, NULL, &requests[0]));
-	sleep_ms(1);
-	MUST(omx_irecv(ep, in, length, round, EXACT, NULL, &requests[1]));
-	finish_with(ep, &requests[0], OMX_SUCCESS);
-	finish_with(ep, &requests[1], OMX_SUCCESS);
-	verify(in, length, round);
-}
-
-/* That short messages cross, as those of a barrier may, does not keep large ones from being pushed. */
-static void cross_shortly(void)
-{
-	char in[8];
-
-	barrier(ep, peer);
-	exchange(in, 0, sizeof(in));
-	barrier(ep, peer);
-}
-
 static void server_receives(void)
 {
 	uint64_t round;
 
-	cross_shortly();
+	barrier(ep, peer);
 	for (round = 0; round < options.count; round++)
 		receives(round, length_of(round));
 	part(ep, peer);
@@ -147,10 +123,25 @@ static void client_sends(void)
 {
 	uint64_t round;
 
-	cross_shortly();
+	barrier(ep, peer);
 	for (round = 0; round < options.count; round++)
 		sends(round, OMX_SUCCESS);
 	part(ep, peer);
+}
+
+/* Neither host receives before both have announced their message. */
+static void exchange(char *in, uint64_t round)
+{
+	omx_request_t requests[2];
+
+	fill(buffer, length_of(round), round, 0);
+	barrier(ep, peer);
+	MUST(omx_isend(ep, buffer, length_of(round), peer, round, NULL, &requests[0]));
+	sleep_ms(1);
+	MUST(omx_irecv(ep, in, length_of(round), round, EXACT, NULL, &requests[1]));
+	finish_with(ep, &requests[0], OMX_SUCCESS);
+	finish_with(ep, &requests[1], OMX_SUCCESS);
+	verify(in, length_of(round), round);
 }
 
 static void exchanges(void)
@@ -158,10 +149,8 @@ static void exchanges(void)
 	char *in = allocate(LONGEST);
 	uint64_t round;
 
-	for (round = 0; round < options.count; round++) {
-		barrier(ep, peer);
-		exchange(in, round, length_of(round));
-	}
+	for (round = 0; round < options.count; round++)
+		exchange(in, round);
 	part(ep, peer);
 	free(in);
 }
