@@ -11,7 +11,7 @@
 static int component_finalize(struct mca_mtl_base_module_t *mtl)
 {
 	(void)mtl;
-	opal_progress_unregister(mtl_omx_progress_or_sleep);
+	opal_progress_unregister(mtl_omx_idle);
 	omx_close_endpoint(mtl_omx.endpoint);
 	OBJ_DESTRUCT(&mtl_omx.lock);
 	return OMPI_SUCCESS;
@@ -108,7 +108,7 @@ static mca_mtl_base_module_t *component_init(MTL_OMX_INIT_PARAMETERS)
 		return NULL;
 	(void)mtl_omx_start_btls();
 	OBJ_CONSTRUCT(&mtl_omx.lock, opal_mutex_t);
-	opal_progress_register(mtl_omx_progress_or_sleep);
+	opal_progress_register(mtl_omx_idle);
 	opal_output_verbose(5, ompi_mtl_base_framework.framework_output,
 			    "mtl/omx: used on %s", ompi_process_info.nodename);
 	return &mtl_omx.super;

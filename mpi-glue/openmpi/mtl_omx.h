@@ -45,6 +45,7 @@ struct mtl_omx_module {
 	int priority;
 	int connect_timeout;		/* s */
 	unsigned int segment_min;	/* bytes, see memory.c */
+	unsigned int idle_polls;	/* that have found nothing, one after the other */
 	unsigned int buffered;		/* sends that use the attached buffer; no lock */
 };
 
@@ -123,8 +124,8 @@ static inline void mtl_omx_count_buffered(struct mtl_omx_request *request, bool 
 void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status);
 
 int mtl_omx_progress(void);
-/* For a process that waits: with mpi_yield_when_idle it sleeps for a moment if it polls in vain. */
-int mtl_omx_progress_or_sleep(void);
+/* The same for Open MPI's progress: before, it may sleep for a moment. */
+int mtl_omx_idle(void);
 /* Ends what is done, buffered sends among it.  Must not hold the lock. */
 void mtl_omx_end_buffered(void);
 

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mtl_omx.h"
 
-#include <poll.h>
-#include <time.h>
-
 #include "match.h"
 
-#include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 
 #define AT_ONCE	64	/* requests ended by one call, so that others have their turn */
-
-/* A process that has polled for so long without a pause, and found nothing ... */
-#define IDLE_POLLS_NS	30000
-/* ... (between two polls, a program that computes is away for longer than this) ... */
-#define IDLE_GAP_NS	5000
-/* ... sleeps for so long at most: what is not of this endpoint does not wake it. */
-#define IDLE_SLEEP_NS	200000
 
 int mtl_omx_error(omx_return_t code)
 {
@@ -60,6 +49,8 @@ void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)
 {
 	struct ompi_status_public_t *result = &request->super.ompi_req->req_status;
 
+	if (mtl_omx.idle_polls)
+		mtl_omx.idle_polls = 0;
 	if (OPAL_UNLIKELY(request->buffered))
 		mtl_omx_count_buffered(request, false);
 	result->MPI_ERROR = mtl_omx_error(status->code);
@@ -132,50 +123,5 @@ int mtl_omx_progress(void)
 		else
 			mtl_omx_connected(request, &status);
 	}
-	return count;
-}
-
-/* ---- nothing to do ------------------------------------------------------------ */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
-}
-
-/* Whatever arrives ends it, unexpected messages as well. */
-static void idle_sleep(void)
-{
-	static const struct timespec most = { .tv_nsec = IDLE_SLEEP_NS };
-	struct pollfd endpoint = { .fd = mtl_omx.fd, .events = POLLIN };
-
-	(void)ppoll(&endpoint, 1, &most, NULL);
-}
-
-/*
- * To the scheduler, the yield that follows a poll in vain is a hint.  It lets a process go on
- * that has had less of the processor than the others, although these, or the softirqs that are
- * charged to them, may be working for it.  A process that sleeps leaves the processor to them.
- */
-static void idle_poll(void)
-{
-	static _Thread_local uint64_t since, last;
-	uint64_t now = now_ns();
-
-	if (now - last > IDLE_GAP_NS)
-		since = now;
-	else if (now - since > IDLE_POLLS_NS)
-		idle_sleep();
-	last = now;
-}
-
-int mtl_omx_progress_or_sleep(void)
-{
-	int count = mtl_omx_progress();
-
-	if (!count && opal_progress_yield_when_idle)
-		idle_poll();
 	return count;
 }

@@ -47,6 +47,7 @@ struct btl_omx_module {
 	omx_endpoint_t endpoint;
 	opal_mutex_t lock;
 	bool receiving;			/* receives are posted; under the lock */
+	bool used;			/* a window or a message may need it; mtl/omx asks */
 	/* parameters */
 	int board;			/* -1: the first */
 	int connect_timeout;		/* s */

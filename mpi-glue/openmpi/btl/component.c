@@ -86,6 +86,12 @@ static int btl_register_parameters(void)
 	omx_glue_parameter(&btl_omx_glue, "receives",
 			   "How many messages of 64 KiB can be received at a time (only pml/ob1 sends them)",
 			   MCA_BASE_VAR_TYPE_UNSIGNED_INT, &btl_omx.receives);
+	/* For mtl/omx, not for the user. */
+	mca_base_component_var_register(&mca_btl_omx_component.btl_version, "used", NULL,
+					MCA_BASE_VAR_TYPE_BOOL, NULL, 0,
+					MCA_BASE_VAR_FLAG_INTERNAL | MCA_BASE_VAR_FLAG_DEFAULT_ONLY,
+					OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY,
+					&btl_omx.used);
 	return mca_btl_base_param_register(&mca_btl_omx_component.btl_version, &btl_omx.super);
 }
 

@@ -44,6 +44,7 @@ int btl_omx_add_procs(mca_btl_base_module_t *btl, size_t nprocs, opal_proc_t **p
 	size_t i;
 
 	(void)btl;
+	btl_omx.used = true;
 	for (i = 0; i < nprocs; i++) {
 		peers[i] = peer_new(procs[i]);
 		if (peers[i] && reachable)
