@@ -15,13 +15,16 @@
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/runtime/opal_progress.h"
 
-/* A process that has polled so often, and found nothing, may sleep ... */
-#define IDLE_POLLS	16
-/* ... if the last of these polls took less of the processor, each: it does not compute between. */
-#define IDLE_TIMED	4
-#define IDLE_POLL_NS	5000
-/* At most so long (ns): what another thread or component waits for does not wake it. */
-#define IDLE_SLEEP_NS	200000
+/* A process sleeps after so many polls in vain in a row, and then after so many more. */
+#define IDLE_POLLS		32
+#define IDLE_POLLS_AGAIN	4
+/*
+ * Between two of them it has not used the processor for longer: it would have computed.  (A
+ * yield that lets others run takes up to 6 us of it.)
+ */
+#define IDLE_GAP_NS		10000
+/* It sleeps for as long as it has polled in vain, if nothing arrives, but no longer than this. */
+#define IDLE_SLEEP_NS		200000
 
 static uint64_t processor_ns(void)
 {
@@ -42,29 +45,29 @@ static bool btl_is_used(void)
 }
 
 /* Whatever arrives ends it, unexpected messages as well. */
-static void idle_sleep(void)
+static void idle_sleep(uint64_t ns)
 {
-	static const struct timespec most = { .tv_nsec = IDLE_SLEEP_NS };
+	const struct timespec most = { .tv_nsec = ns < IDLE_SLEEP_NS ? ns : IDLE_SLEEP_NS };
 	struct pollfd endpoint = { .fd = mtl_omx.fd, .events = POLLIN };
 
 	(void)ppoll(&endpoint, 1, &most, NULL);
 }
 
-/* Before a poll; the caller has looked at all that earlier ones have found. */
+/* Before a poll that follows one in vain: the caller has looked at all that this one has found. */
 static void idle_wait(void)
 {
-	static uint64_t since;	/* when the timed polls began */
-	uint64_t now;
+	static uint64_t since, last;	/* processor time: the first and the latest poll in vain */
+	uint64_t now = processor_ns();
 
-	if (mtl_omx.idle_polls != IDLE_POLLS - IDLE_TIMED && mtl_omx.idle_polls != IDLE_POLLS)
-		return;
-	now = processor_ns();
-	if (mtl_omx.idle_polls == IDLE_POLLS) {
-		if (now - since < IDLE_TIMED * IDLE_POLL_NS && !btl_is_used())
-			idle_sleep();
-		mtl_omx.idle_polls = IDLE_POLLS - IDLE_TIMED;
+	if (mtl_omx.idle_polls == 1 || now - last > IDLE_GAP_NS) {
+		mtl_omx.idle_polls = 1;
+		since = now;
+	} else if (mtl_omx.idle_polls >= IDLE_POLLS && !btl_is_used()) {
+		idle_sleep(now - since);
+		mtl_omx.idle_polls = IDLE_POLLS - IDLE_POLLS_AGAIN;
+		now = processor_ns();
 	}
-	since = now;
+	last = now;
 }
 
 int mtl_omx_idle(void)
@@ -74,7 +77,8 @@ int mtl_omx_idle(void)
 	/* Another thread may take the event that this one sleeps for. */
 	if (!opal_progress_yield_when_idle || opal_using_threads())
 		return mtl_omx_progress();
-	idle_wait();
+	if (mtl_omx.idle_polls)
+		idle_wait();
 	count = mtl_omx_progress();
 	mtl_omx.idle_polls = count ? 0 : mtl_omx.idle_polls + 1;
 	return count;

@@ -40,12 +40,12 @@ struct mtl_omx_module {
 	omx_endpoint_t endpoint;
 	int fd;				/* to wait for its events */
 	opal_mutex_t lock;
+	unsigned int idle_polls;	/* in vain, in a row; not counted by several threads */
 	/* parameters */
 	int board;			/* -1: the first */
 	int priority;
 	int connect_timeout;		/* s */
 	unsigned int segment_min;	/* bytes, see memory.c */
-	unsigned int idle_polls;	/* that have found nothing, one after the other */
 	unsigned int buffered;		/* sends that use the attached buffer; no lock */
 };
 
@@ -126,6 +126,12 @@ void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)
 int mtl_omx_progress(void);
 /* The same for Open MPI's progress: before, it may sleep for a moment. */
 int mtl_omx_idle(void);
+/* The program does something else than to wait. */
+static inline void mtl_omx_is_busy(void)
+{
+	if (mtl_omx.idle_polls)
+		mtl_omx.idle_polls = 0;
+}
 /* Ends what is done, buffered sends among it.  Must not hold the lock. */
 void mtl_omx_end_buffered(void);
 

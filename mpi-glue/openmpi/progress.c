@@ -49,8 +49,7 @@ void mtl_omx_finish(struct mtl_omx_request *request, const omx_status_t *status)
 {
 	struct ompi_status_public_t *result = &request->super.ompi_req->req_status;
 
-	if (mtl_omx.idle_polls)
-		mtl_omx.idle_polls = 0;
+	mtl_omx_is_busy();
 	if (OPAL_UNLIKELY(request->buffered))
 		mtl_omx_count_buffered(request, false);
 	result->MPI_ERROR = mtl_omx_error(status->code);

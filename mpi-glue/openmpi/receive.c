@@ -21,6 +21,7 @@ static omx_return_t receive_post(struct mtl_omx_request *request, const struct m
 
 static int receive_begin(struct opal_convertor_t *convertor, struct mtl_omx_request *request)
 {
+	mtl_omx_is_busy();
 	request->convertor = convertor;
 	request->buffered = false;
 	return mtl_omx_map_target(convertor, &request->memory);

@@ -60,6 +60,7 @@ int mtl_omx_start_send(struct ompi_communicator_t *comm, int dest, int tag,
 
 	if (OPAL_UNLIKELY(!peer))
 		return MPI_ERR_OTHER;
+	mtl_omx_is_busy();
 	request->convertor = NULL;
 	request->omx = NULL;
 	request->info = match_info(mtl_omx_context_of(comm), ompi_comm_rank(comm), tag);
