@@ -18,6 +18,8 @@
 /* A process sleeps after so many polls in vain in a row, and then after so many more. */
 #define IDLE_POLLS		32
 #define IDLE_POLLS_AGAIN	4
+/* The first of them are not timed, so that short waits do not take longer. */
+#define IDLE_POLLS_UNTIMED	8
 /*
  * Between two of them it has not used the processor for longer: it would have computed.  (A
  * yield that lets others run takes up to 6 us of it.)
@@ -53,15 +55,16 @@ static void idle_sleep(uint64_t ns)
 	(void)ppoll(&endpoint, 1, &most, NULL);
 }
 
-/* Before a poll that follows one in vain: the caller has looked at all that this one has found. */
+/* Before a poll that follows some in vain: the caller has looked at all that these have found. */
 static void idle_wait(void)
 {
-	static uint64_t since, last;	/* processor time: the first and the latest poll in vain */
+	static uint64_t since, last;	/* processor time: the first and the latest timed poll */
 	uint64_t now = processor_ns();
 
-	if (mtl_omx.idle_polls == 1 || now - last > IDLE_GAP_NS) {
-		mtl_omx.idle_polls = 1;
+	if (mtl_omx.idle_polls == IDLE_POLLS_UNTIMED) {
 		since = now;
+	} else if (now - last > IDLE_GAP_NS) {
+		mtl_omx.idle_polls = 0;
 	} else if (mtl_omx.idle_polls >= IDLE_POLLS && !btl_is_used()) {
 		idle_sleep(now - since);
 		mtl_omx.idle_polls = IDLE_POLLS - IDLE_POLLS_AGAIN;
@@ -77,7 +80,7 @@ int mtl_omx_idle(void)
 	/* Another thread may take the event that this one sleeps for. */
 	if (!opal_progress_yield_when_idle || opal_using_threads())
 		return mtl_omx_progress();
-	if (mtl_omx.idle_polls)
+	if (mtl_omx.idle_polls >= IDLE_POLLS_UNTIMED)
 		idle_wait();
 	count = mtl_omx_progress();
 	mtl_omx.idle_polls = count ? 0 : mtl_omx.idle_polls + 1;
