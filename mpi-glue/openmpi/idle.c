@@ -63,9 +63,10 @@ static void idle_wait(void)
 
 	if (mtl_omx.idle_polls == IDLE_POLLS_UNTIMED) {
 		since = now;
-	} else if (now - last > IDLE_GAP_NS) {
+	} else if (now - last > IDLE_GAP_NS ||
+		   (mtl_omx.idle_polls >= IDLE_POLLS && btl_is_used())) {
 		mtl_omx.idle_polls = 0;
-	} else if (mtl_omx.idle_polls >= IDLE_POLLS && !btl_is_used()) {
+	} else if (mtl_omx.idle_polls >= IDLE_POLLS) {
 		idle_sleep(now - since);
 		mtl_omx.idle_polls = IDLE_POLLS - IDLE_POLLS_AGAIN;
 		now = processor_ns();

@@ -13,7 +13,7 @@
 #define COMPUTE_S	0.1	/* of the processor */
 #define LATE_US		300000
 #define STEP_S		100e-6	/* a rank computes, and then calls MPI_Test so often */
-#define TESTS		16
+#define TESTS		30
 #define ROUNDS		20
 #define TAG		1
 
