@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define COMPUTE_S	0.1	/* of the processor */
-#define LATE_US		300000
+#define LATE_MS		300
 #define STEP_S		100e-6	/* a rank computes, and then calls MPI_Test so often */
 #define TESTS		30
 #define ROUNDS		20
@@ -19,20 +19,12 @@
 
 static char data[100];
 
-static double seconds(clockid_t clock)
+static double processor_time(void)
 {
-	struct timespec now;
+	struct timespec used;
 
-	clock_gettime(clock, &now);
-	return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
-static void compute(clockid_t clock, double duration)
-{
-	double until = seconds(clock) + duration;
-
-	while (seconds(clock) < until)
-		;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec + 1e-9 * used.tv_nsec;
 }
 
 /* ---- the processor is left to others -------------------------------------------- */
@@ -56,10 +48,11 @@ static void by_synchronous_send(void)
 
 static void compute_undisturbed(void)
 {
-	double since = seconds(CLOCK_MONOTONIC);
+	double since = now(), until = processor_time() + COMPUTE_S;
 
-	compute(CLOCK_THREAD_CPUTIME_ID, COMPUTE_S);
-	since = seconds(CLOCK_MONOTONIC) - since;
+	while (processor_time() < until)
+		;
+	since = now() - since;
 	CHECK(since < 1.5 * COMPUTE_S, "it took %f s to compute for %f s", since, COMPUTE_S);
 }
 
@@ -91,16 +84,16 @@ static double receive_time(void)
 	double sent;
 
 	MUST(MPI_Recv(&sent, 1, MPI_DOUBLE, 1, TAG, world, MPI_STATUS_IGNORE));
-	return seconds(CLOCK_MONOTONIC) - sent;
+	return now() - sent;
 }
 
 static void send_time(int round)
 {
-	double now;
+	double sent;
 
 	usleep(1000 + 37 * round);	/* by then it sleeps */
-	now = seconds(CLOCK_MONOTONIC);
-	MUST(MPI_Send(&now, 1, MPI_DOUBLE, 0, TAG, world));
+	sent = now();
+	MUST(MPI_Send(&sent, 1, MPI_DOUBLE, 0, TAG, world));
 }
 
 static void wakes(void)
@@ -126,17 +119,17 @@ static void wakes(void)
 
 static void compute_and_test(void)
 {
-	double since = seconds(CLOCK_MONOTONIC);
+	double since = now();
 	MPI_Request request;
 	int done = 0, count, i;
 
 	MUST(MPI_Irecv(data, sizeof(data), MPI_BYTE, 1, TAG, world, &request));
 	for (count = 0; !done; count++) {
-		compute(CLOCK_MONOTONIC, STEP_S);
+		compute_for(STEP_S);
 		for (i = 0; i < TESTS && !done; i++)
 			MUST(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
 	}
-	since = seconds(CLOCK_MONOTONIC) - since;
+	since = now() - since;
 	CHECK(since < 2 * count * STEP_S, "it has computed %d times in %f s", count, since);
 	verify(data, sizeof(data), TAG);
 }
@@ -148,7 +141,7 @@ static void computes(void)
 	if (rank == 0) {
 		compute_and_test();
 	} else if (rank == 1) {
-		usleep(LATE_US);
+		sleep_ms(LATE_MS);
 		send_pattern(0, sizeof(data), TAG);
 	}
 }
