@@ -197,13 +197,14 @@ struct omx_wire_bundle {
 
 struct omx_wire_bundled {
 	__be64	match_info;
-	__be32	msg_length;	/* at most OMX_WIRE_BUNDLED_MAX */
+	__be32	msg_length;	/* at most OMX_WIRE_BUNDLED_MAX or OMX_WIRE_LONG_BUNDLED_MAX */
 	__be32	reserved;
 	/* payload */
 } __packed;
 
 #define OMX_WIRE_BUNDLE_ALIGN	8
-#define OMX_WIRE_BUNDLED_MAX	4096
+#define OMX_WIRE_BUNDLED_MAX	4096	/* in a BUNDLE */
+#define OMX_WIRE_LONG_BUNDLED_MAX 16384	/* in a long bundle */
 
 struct omx_wire_rndv {
 	struct omx_wire_sequence sequence;

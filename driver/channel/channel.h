@@ -64,10 +64,10 @@ struct omx_partial {
 	u64 match_info;
 	u32 length;			/* 0: none under way */
 	u32 received;
-	u32 truesize;
 	u32 charged;			/* to the endpoint's budget, until it is complete */
 	bool is_bundle;
 	u32 delivered;			/* bytes of its messages that have been delivered */
+	struct omx_frames *shared;	/* with some of these messages; else NULL */
 };
 
 struct omx_channel {

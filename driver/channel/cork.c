@@ -147,7 +147,7 @@ void omx_cork_decide(struct omx_channel *ch, bool may_wait, u64 now)
 {
 	lockdep_assert_held(&ch->lock);
 	if (may_wait && cork_is_possible(ch) && cork_is_in_time(ch, now) &&
-	    omx_bundle_takes_another(skb_peek_tail(&ch->pending)))
+	    omx_bundle_takes_another(ch, skb_peek_tail(&ch->pending)))
 		cork_channel(ch, false);
 	WRITE_ONCE(ch->cork_round, READ_ONCE(ch->ep->cork.rounds));
 }

@@ -14,6 +14,7 @@
 #include "channel/private.h"
 #include "channel/send.h"
 #include "channel/timer.h"
+#include "eager/bundle.h"
 #include "eager/burst.h"
 #include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
@@ -440,6 +441,20 @@ static void channel_append(struct omx_channel *ch, struct sk_buff_head *packets)
 	ch->corked = 0;
 }
 
+/* All packets of a message of so many bytes; see omx_channel_send_message(). */
+static void channel_append_message(struct omx_channel *ch, struct sk_buff_head *packets,
+				   u32 bytes, bool may_wait)
+{
+	omx_traffic_add(&ch->sent, 1, bytes);
+	if (may_wait && omx_bundle_join(ch, skb_peek_tail(packets), bytes)) {
+		napi_consume_skb(__skb_dequeue_tail(packets), 1);	/* it is empty now */
+		ch->corked = 0;		/* for omx_cork_decide() */
+		return;
+	}
+	channel_append(ch, packets);
+	omx_pending_cb(skb_peek_tail(&ch->pending))->slots = omx_bundle_slots(bytes);
+}
+
 u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 		      struct sk_buff_head *out)
 {
@@ -449,7 +464,7 @@ u32 omx_channel_queue(struct omx_channel *ch, struct sk_buff_head *packets,
 }
 
 static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_head *packets,
-					u32 messages, u32 bytes, bool may_wait)
+					bool is_message, u32 bytes, bool may_wait)
 {
 	struct sk_buff_head out;
 	int error = 0;
@@ -463,13 +478,13 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 	} else {
 		u64 now = omx_channel_now_us();
 
-		channel_append(ch, packets);
-		if (messages) {
-			omx_traffic_add(&ch->sent, messages, bytes);
-			omx_pending_cb(skb_peek_tail(&ch->pending))->slots = omx_ring_slots(bytes);
+		if (is_message) {
+			channel_append_message(ch, packets, bytes, may_wait);
 			omx_cork_decide(ch, may_wait, now);
-		} else if (may_wait) {
-			omx_cork_hold(ch);
+		} else {
+			channel_append(ch, packets);
+			if (may_wait)
+				omx_cork_hold(ch);
 		}
 		omx_channel_send_ready(ch, now, &out);
 	}
@@ -482,13 +497,13 @@ static __always_inline int channel_send(struct omx_channel *ch, struct sk_buff_h
 
 int omx_channel_send(struct omx_channel *ch, struct sk_buff_head *packets)
 {
-	return channel_send(ch, packets, 0, 0, false);
+	return channel_send(ch, packets, false, 0, false);
 }
 
 int omx_channel_send_message(struct omx_channel *ch, struct sk_buff_head *packets, u32 length,
 			     bool may_wait)
 {
-	return channel_send(ch, packets, 1, length, may_wait);
+	return channel_send(ch, packets, true, length, may_wait);
 }
 
 static int channel_send_one(struct omx_channel *ch, struct sk_buff *skb, bool may_wait)
@@ -497,7 +512,7 @@ static int channel_send_one(struct omx_channel *ch, struct sk_buff *skb, bool ma
 
 	__skb_queue_head_init(&packets);
 	__skb_queue_tail(&packets, skb);
-	return channel_send(ch, &packets, 0, 0, may_wait);
+	return channel_send(ch, &packets, false, 0, may_wait);
 }
 
 int omx_channel_send_one(struct omx_channel *ch, struct sk_buff *skb)

@@ -13,15 +13,16 @@
 #include "channel/channel.h"
 #include "eager/bundle.h"
 #include "eager/burst.h"
+#include "endpoint/budget.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/user_buffer.h"
 #include "net/board.h"
 #include "net/frame.h"
 #include "net/tx_page_pool.h"
 
-/* A long bundle has room for so many messages like its first one, or for so many bytes. */
-#define LONG_MESSAGES	16
-#define LONG_BYTES	32768
+/* A page of a long bundle has room for so many messages like its first one, or so many bytes. */
+#define PAGE_MESSAGES	16
+#define PAGE_BYTES	32768
 
 /* A packet with one message becomes a bundle without being moved. */
 static_assert(sizeof(struct omx_wire_eager) - offsetof(struct omx_wire_eager, match_info) ==
@@ -33,8 +34,9 @@ static_assert(OMX_BUNDLE_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 static_assert(OMX_EAGER_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 /* The longest ones are not alone. */
 static_assert(2 * (1 + OMX_WIRE_BUNDLED_MAX / OMX_SLOT_SIZE) <= OMX_PACKET_SLOTS_MAX);
-static_assert(2 * (sizeof(struct omx_wire_bundled) + OMX_WIRE_BUNDLED_MAX) <= LONG_BYTES);
-static_assert(LONG_BYTES <= OMX_WIRE_EAGER_MAX);
+static_assert(2 * (sizeof(struct omx_wire_bundled) + OMX_WIRE_LONG_BUNDLED_MAX) <=
+	      OMX_WIRE_EAGER_MAX);
+static_assert(PAGE_BYTES <= OMX_WIRE_EAGER_MAX);
 
 static u32 bundle_align(u32 length)
 {
@@ -47,16 +49,16 @@ static u32 bundle_with(u32 used, u32 length)
 	return bundle_align(used) + sizeof(struct omx_wire_bundled) + length;
 }
 
-/* Puts a message behind `used` bytes.  False: the program's memory cannot be read now. */
-static bool message_add(void *bundle, u32 used, u64 match_info, struct omx_buffer_iter *data,
+/* Puts a message behind `used` bytes, which end there.  False: it cannot be read now. */
+static bool message_add(void *end, u32 used, u64 match_info, struct omx_buffer_iter *data,
 			u32 length)
 {
-	u32 start = bundle_align(used);
-	struct omx_wire_bundled *message = bundle + start;
+	u32 gap = bundle_align(used) - used;
+	struct omx_wire_bundled *message = end + gap;
 
 	if (!omx_buffer_read_now(data, message + 1, length))
 		return false;
-	memset(bundle + used, 0, start - used);
+	memset(end, 0, gap);
 	*message = (struct omx_wire_bundled){
 		.match_info = cpu_to_be64(match_info),
 		.msg_length = cpu_to_be32(length),
@@ -86,7 +88,6 @@ static void long_set_used(struct sk_buff *bundle, u32 used)
 	struct omx_wire_eager *eager = omx_packet_body(bundle);
 
 	eager->msg_length = cpu_to_be32(used);
-	omx_burst_set_length(bundle, used);
 }
 
 /*
@@ -103,24 +104,44 @@ static u32 long_packets(const struct omx_channel *ch)
 }
 
 /*
- * The memory of one that begins with a message of this length; 0: it would have no room for a
- * second one, or a packet has enough, which takes fewer instructions for each message.  All of
- * it is charged to the user, so little of it should be in vain.
+ * The memory of one that begins with a message of this length: a page for several of them, or
+ * else what it takes alone.  0: it would have no room for a second one, or a packet has enough,
+ * which takes fewer instructions for each message.  All of it is charged to the user, so little
+ * of it should be in vain.
  */
 static u32 long_size(const struct omx_channel *ch, u32 packet_payload, u32 length)
 {
-	u32 wanted = LONG_MESSAGES * bundle_with(0, length);
+	u32 one = bundle_with(0, length), two = bundle_with(one, length);
+	u32 wanted = PAGE_MESSAGES * one;
 	/* A hint, without the lock. */
-	u32 most = min_t(u32, LONG_BYTES, data_race(long_packets(ch)) * packet_payload);
+	u32 most = min_t(u32, OMX_WIRE_EAGER_MAX, data_race(long_packets(ch)) * packet_payload);
 
-	if (wanted <= packet_payload || most < bundle_with(bundle_with(0, length), length))
+	if (wanted <= packet_payload || most < two)
 		return 0;
-	return omx_page_pool_page_size(min(wanted, most));
+	if (min_t(u32, most, PAGE_BYTES) < two)
+		return one;
+	return omx_page_pool_page_size(min3(wanted, most, (u32)PAGE_BYTES));
 }
 
-static u32 long_room(const struct sk_buff *bundle)
+/* Copies the first message into it, and leaves the rest of a page to others. */
+static int long_begin(struct sk_buff *bundle, u64 match_info, struct omx_buffer_iter *data,
+		      u32 length)
 {
-	return min_t(u32, omx_burst_room(bundle), OMX_WIRE_EAGER_MAX);
+	struct omx_wire_bundled *message = omx_burst_start(bundle);
+	struct omx_wire_eager *eager = omx_packet_body(bundle);
+	u32 used = bundle_with(0, length);
+
+	*message = (struct omx_wire_bundled){
+		.match_info = cpu_to_be64(match_info),
+		.msg_length = cpu_to_be32(length),
+	};
+	eager->sequence.flags = OMX_SEQUENCE_BUNDLE;
+	long_set_used(bundle, used);
+	if (!omx_burst_is_in_one_piece(bundle))
+		return omx_buffer_read_skb(data, bundle, ETH_HLEN + OMX_EAGER_HEADER +
+					   sizeof(*message), length);
+	omx_burst_move_end(bundle, used - bundle->data_len);
+	return omx_buffer_read_whole(data, message + 1);
 }
 
 struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload, u64 match_info,
@@ -128,32 +149,38 @@ struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload,
 {
 	const u32 size = long_size(ch, packet_payload, length);
 	struct sk_buff *bundle = size ? omx_burst_make(ch, size, packet_payload) : NULL;
-	struct omx_wire_bundled *message = bundle ? omx_burst_bytes(bundle) : NULL;
-	struct omx_wire_eager *eager;
 
-	if (!message) {
+	/* Memory is short if a page for several messages is in pieces. */
+	if (!bundle || (!omx_burst_is_in_one_piece(bundle) && size > bundle_with(0, length))) {
 		kfree_skb(bundle);
 		return NULL;
 	}
-	*message = (struct omx_wire_bundled){
-		.match_info = cpu_to_be64(match_info),
-		.msg_length = cpu_to_be32(length),
-	};
-	if (omx_buffer_read_whole(data, message + 1)) {
+	if (long_begin(bundle, match_info, data, length)) {
 		kfree_skb(bundle);
 		return ERR_PTR(-EFAULT);
 	}
-	eager = omx_packet_body(bundle);
-	eager->sequence.flags = OMX_SEQUENCE_BUNDLE;
-	long_set_used(bundle, sizeof(*message) + length);
 	return bundle;
 }
 
-static bool long_takes_another(const struct sk_buff *bundle)
+/* May it become so long, with messages that take so many slots more? */
+static bool long_may_become(const struct omx_channel *ch, struct sk_buff *bundle, u32 length,
+			    u32 slots)
 {
+	const struct omx_pending_cb *cb = omx_pending_cb(bundle);
+	u32 packets = DIV_ROUND_UP(length, skb_shinfo(bundle)->gso_size);
+
+	return !cb->sent && length <= OMX_WIRE_EAGER_MAX &&
+	       (packets <= cb->packets || packets <= long_packets(ch)) &&
+	       cb->slots + slots <= packets * OMX_PACKET_SLOTS_MAX;
+}
+
+static bool long_takes_another(const struct omx_channel *ch, struct sk_buff *bundle)
+{
+	const struct omx_pending_cb *cb = omx_pending_cb(bundle);
 	u32 used = long_used(bundle);
 
-	return bundle_with(used, used - sizeof(struct omx_wire_bundled)) <= long_room(bundle);
+	return long_may_become(ch, bundle, bundle_align(used) + used / cb->messages,
+			       cb->slots / cb->messages);
 }
 
 /* In more packets now, perhaps. */
@@ -168,21 +195,44 @@ static void long_count_packets(struct omx_channel *ch, struct sk_buff *bundle)
 		ch->corked += more;
 }
 
+static void long_grow(struct omx_channel *ch, struct sk_buff *bundle, u32 length)
+{
+	long_set_used(bundle, length);
+	long_count_packets(ch, bundle);
+}
+
 static bool long_add(struct omx_channel *ch, struct sk_buff *bundle, u32 mtu, u64 match_info,
 		     struct omx_buffer_iter *data, u32 length)
 {
-	const struct omx_pending_cb *cb = omx_pending_cb(bundle);
 	u32 used = long_used(bundle), all = bundle_with(used, length);
-	u32 packets = DIV_ROUND_UP(all, skb_shinfo(bundle)->gso_size);
 
-	if (cb->sent || all > long_room(bundle) ||
+	if (!long_may_become(ch, bundle, all, omx_bundle_slots(length)) ||
+	    all - used > omx_burst_room(bundle) ||
 	    OMX_EAGER_HEADER + skb_shinfo(bundle)->gso_size > mtu ||
-	    (packets > cb->packets && packets > long_packets(ch)) ||
-	    cb->slots + omx_ring_slots(length) > packets * OMX_PACKET_SLOTS_MAX ||
-	    !message_add(omx_burst_bytes(bundle), used, match_info, data, length))
+	    !message_add(omx_burst_end(bundle), used, match_info, data, length))
 		return false;
-	long_set_used(bundle, all);
-	long_count_packets(ch, bundle);
+	omx_burst_move_end(bundle, all - used);
+	long_grow(ch, bundle, all);
+	return true;
+}
+
+static bool long_join(struct omx_channel *ch, struct sk_buff *bundle, struct sk_buff *other,
+		      u32 length)
+{
+	u32 used = long_used(bundle), start = bundle_align(used);
+	u32 all = start + long_used(other), memory;
+
+	if (!long_may_become(ch, bundle, all, omx_bundle_slots(length)) ||
+	    !omx_burst_may_join(bundle, other))
+		return false;
+	/* Its page ends at a multiple of the alignment. */
+	memset(omx_burst_end(bundle), 0, start - used);
+	omx_burst_move_end(bundle, start - used);
+	memory = omx_burst_join(bundle, other);
+	omx_budget_charge(&ch->ep->budget, memory);
+	ch->pending_bytes += memory;
+	WRITE_ONCE(ch->own_bytes, ch->own_bytes + memory);
+	long_grow(ch, bundle, all);
 	return true;
 }
 
@@ -193,7 +243,7 @@ u32 omx_bundle_room(u32 length, u32 mtu)
 	u32 message = bundle_align(sizeof(struct omx_wire_bundled) + length);
 	u32 most;
 
-	if (OMX_BUNDLE_HEADER + 2 * message > mtu)
+	if (length > OMX_WIRE_BUNDLED_MAX || OMX_BUNDLE_HEADER + 2 * message > mtu)
 		return 0;
 	most = OMX_BUNDLE_HEADER + OMX_PACKET_SLOTS_MAX / omx_ring_slots(length) * message;
 	return min(most, mtu) - OMX_EAGER_HEADER;
@@ -244,10 +294,10 @@ static bool packet_add(struct sk_buff *packet, u32 mtu, u64 match_info,
 	u32 used = packet_used(packet), all = bundle_with(used, length);
 	struct omx_wire_head *head = omx_packet_head(packet);
 
-	if (omx_pending_cb(packet)->packets > 1 || !packet_has_messages(packet) ||
-	    !packet_has_room(packet, length) || all > mtu ||
+	if (length > OMX_WIRE_BUNDLED_MAX || omx_pending_cb(packet)->packets > 1 ||
+	    !packet_has_messages(packet) || !packet_has_room(packet, length) || all > mtu ||
 	    omx_pending_cb(packet)->slots + omx_ring_slots(length) > OMX_PACKET_SLOTS_MAX ||
-	    !message_add(head, used, match_info, data, length))
+	    !message_add(skb_tail_pointer(packet), used, match_info, data, length))
 		return false;
 	__skb_put(packet, all - used);
 	head->type = OMX_WIRE_BUNDLE;
@@ -257,9 +307,18 @@ static bool packet_add(struct sk_buff *packet, u32 mtu, u64 match_info,
 
 /* ---- any ---- */
 
-bool omx_bundle_takes_another(const struct sk_buff *packet)
+bool omx_bundle_takes_another(const struct omx_channel *ch, struct sk_buff *packet)
 {
-	return packet_is_long(packet) ? long_takes_another(packet) : packet_takes_another(packet);
+	return packet_is_long(packet) ? long_takes_another(ch, packet) :
+					packet_takes_another(packet);
+}
+
+static void bundle_count_message(struct omx_channel *ch, struct sk_buff *packet, u32 length)
+{
+	omx_count(ch->ep->board, SEND_BUNDLED);
+	omx_pending_cb(packet)->slots += omx_bundle_slots(length);
+	omx_pending_cb(packet)->messages++;
+	WRITE_ONCE(ch->own_messages, ch->own_messages + 1);
 }
 
 bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_buffer_iter *data,
@@ -275,11 +334,19 @@ bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_
 		added = long_add(ch, packet, mtu, match_info, data, length);
 	else
 		added = packet_add(packet, mtu, match_info, data, length);
-	if (!added)
+	if (added)
+		bundle_count_message(ch, packet, length);
+	return added;
+}
+
+bool omx_bundle_join(struct omx_channel *ch, struct sk_buff *bundle, u32 length)
+{
+	struct sk_buff *packet = skb_peek_tail(&ch->pending);
+
+	lockdep_assert_held(&ch->lock);
+	if (!packet || !packet_is_long(packet) || !packet_is_long(bundle) ||
+	    !long_join(ch, packet, bundle, length))
 		return false;
-	omx_count(ch->ep->board, SEND_BUNDLED);
-	omx_pending_cb(packet)->slots += omx_ring_slots(length);
-	omx_pending_cb(packet)->messages++;
-	WRITE_ONCE(ch->own_messages, ch->own_messages + 1);
+	bundle_count_message(ch, packet, length);
 	return true;
 }

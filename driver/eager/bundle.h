@@ -15,9 +15,17 @@
 
 #include <linux/types.h>
 
+#include "endpoint/ring.h"
+
 struct omx_buffer_iter;
 struct omx_channel;
 struct sk_buff;
+
+/* Those of the receiver's ring that a message takes: a longer one stays in its frames. */
+static inline u32 omx_bundle_slots(u32 length)
+{
+	return length <= OMX_SMALL_MAX ? omx_ring_slots(length) : 1;
+}
 
 /* ---- to be sent; bundle.c ---- */
 /*
@@ -31,14 +39,20 @@ struct sk_buff *omx_bundle_make_long(struct omx_channel *ch, u32 packet_payload,
  * 0: not even two.
  */
 u32 omx_bundle_room(u32 length, u32 mtu);
-/* It has one message: may another one of the same length be added to it? */
-bool omx_bundle_takes_another(const struct sk_buff *packet);
+/* ch->lock held.  May another message like those that it has be added to a packet, or bundle? */
+bool omx_bundle_takes_another(const struct omx_channel *ch, struct sk_buff *packet);
 /*
  * ch->lock held.  Adds a message to the skb that waits at the end of the queue.  False: there
  * is none, it has no room, or the program's memory cannot be read without waiting.
  */
 bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_buffer_iter *data,
 		    u32 length);
+
+/*
+ * ch->lock held.  The same for a message of this length that is in a long bundle of its own,
+ * which becomes empty then.
+ */
+bool omx_bundle_join(struct omx_channel *ch, struct sk_buff *bundle, u32 length);
 
 /* ---- received; bundle_receive.c ---- */
 /*
@@ -47,8 +61,8 @@ bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_
  */
 bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delivered);
 /*
- * The same for a long bundle of so many bytes that is complete.  Its frames, which are linked by
- * skb->next, remain the caller's.
+ * The same for a long bundle of so many bytes that is complete, ch->partial.  Its frames, which
+ * are linked by skb->next, remain the caller's.
  */
 bool omx_receive_long_bundle(struct omx_channel *ch, const struct sk_buff *frames, u32 length,
 			     u32 *delivered);

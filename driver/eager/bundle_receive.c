@@ -17,12 +17,16 @@
 #include "net/frame.h"
 #include "net/gso_skb.h"
 
+/* The messages of a BUNDLE do not stay in it. */
+static_assert(OMX_WIRE_BUNDLED_MAX <= OMX_SMALL_MAX);
+
 /* The bytes of a bundle, behind a header of the same length in each of its frames. */
 struct bundle {
 	const struct sk_buff *frame;	/* where it is being read; others follow by skb->next */
 	u32 before;			/* bytes in frames that have been read */
 	u32 header;
 	u32 length;			/* of all without the headers */
+	u32 message_max;
 };
 
 /*
@@ -67,7 +71,7 @@ static bool bundle_read(struct bundle *bundle, u32 at, struct omx_wire_bundled *
 		return false;
 	bundle_copy(bundle, at, message, sizeof(*message));
 	length = be32_to_cpu(message->msg_length);
-	return length <= OMX_WIRE_BUNDLED_MAX && length <= left - sizeof(*message);
+	return length <= bundle->message_max && length <= left - sizeof(*message);
 }
 
 /* A message whose bytes are in several frames.  False: there is no room, or no memory. */
@@ -94,6 +98,8 @@ static bool bundle_push(struct omx_channel *ch, u64 match_info, struct bundle *b
 	if (!length)	/* there may be no frame behind its header */
 		return omx_eager_push(ch, match_info, bundle->frame, 0, 0);
 	frame = bundle_seek(bundle, &offset);
+	if (length > OMX_SMALL_MAX)
+		return omx_eager_keep(ch, match_info, frame, offset, length);
 	if (offset + length > frame->len)
 		return push_copy(ch, match_info, bundle, at, length);
 	return omx_eager_push(ch, match_info, frame, offset, length);
@@ -130,6 +136,7 @@ bool omx_receive_bundle(struct omx_channel *ch, struct sk_buff *skb, u32 *delive
 		.frame = skb,
 		.header = OMX_BUNDLE_HEADER,
 		.length = skb->len - OMX_BUNDLE_HEADER,
+		.message_max = OMX_WIRE_BUNDLED_MAX,
 	};
 
 	if (!bundle_deliver(ch, &bundle, delivered))
@@ -145,6 +152,7 @@ bool omx_receive_long_bundle(struct omx_channel *ch, const struct sk_buff *frame
 		.frame = frames,
 		.header = OMX_EAGER_HEADER,
 		.length = length,
+		.message_max = OMX_WIRE_LONG_BUNDLED_MAX,
 	};
 
 	return bundle_deliver(ch, &bundle, delivered);

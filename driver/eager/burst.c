@@ -42,26 +42,77 @@ struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_pa
 	return burst;
 }
 
-void *omx_burst_bytes(const struct sk_buff *burst)
+static skb_frag_t *burst_last_piece(const struct sk_buff *burst)
 {
-	const struct skb_shared_info *shared = skb_shinfo(burst);
+	struct skb_shared_info *shared = skb_shinfo(burst);
 
-	return shared->nr_frags == 1 ? skb_frag_address(&shared->frags[0]) : NULL;
+	return &shared->frags[shared->nr_frags - 1];
+}
+
+bool omx_burst_is_in_one_piece(const struct sk_buff *burst)
+{
+	return skb_shinfo(burst)->nr_frags == 1;
+}
+
+void *omx_burst_start(const struct sk_buff *burst)
+{
+	return skb_frag_address(&skb_shinfo(burst)->frags[0]);
+}
+
+void *omx_burst_end(const struct sk_buff *burst)
+{
+	const skb_frag_t *last = burst_last_piece(burst);
+
+	return skb_frag_address(last) + skb_frag_size(last);
+}
+
+/* Bytes behind its end. */
+static u32 piece_room(const skb_frag_t *piece)
+{
+	return page_size(skb_frag_page(piece)) - skb_frag_off(piece) - skb_frag_size(piece);
 }
 
 u32 omx_burst_room(const struct sk_buff *burst)
 {
-	return page_size(skb_frag_page(&skb_shinfo(burst)->frags[0]));
+	return piece_room(burst_last_piece(burst));
 }
 
-void omx_burst_set_length(struct sk_buff *burst, u32 length)
+/* Its fragments have changed their length by so much. */
+static void burst_change_length(struct sk_buff *burst, int change)
 {
-	struct skb_shared_info *shared = skb_shinfo(burst);
+	burst->len += change;
+	burst->data_len += change;
+	skb_shinfo(burst)->gso_segs = DIV_ROUND_UP(burst->data_len, skb_shinfo(burst)->gso_size);
+}
 
-	skb_frag_size_set(&shared->frags[0], length);
-	burst->len += length - burst->data_len;
-	burst->data_len = length;
-	shared->gso_segs = DIV_ROUND_UP(length, shared->gso_size);
+void omx_burst_move_end(struct sk_buff *burst, int change)
+{
+	skb_frag_size_add(burst_last_piece(burst), change);
+	burst_change_length(burst, change);
+}
+
+bool omx_burst_may_join(const struct sk_buff *burst, const struct sk_buff *other)
+{
+	return skb_shinfo(burst)->gso_size == skb_shinfo(other)->gso_size &&
+	       skb_shinfo(burst)->nr_frags + skb_shinfo(other)->nr_frags <= MAX_SKB_FRAGS;
+}
+
+u32 omx_burst_join(struct sk_buff *burst, struct sk_buff *other)
+{
+	struct skb_shared_info *shared = skb_shinfo(burst), *from = skb_shinfo(other);
+	u32 memory = 0, i;
+
+	for (i = 0; i < from->nr_frags; i++) {
+		shared->frags[shared->nr_frags++] = from->frags[i];
+		memory += page_size(skb_frag_page(&from->frags[i]));
+	}
+	burst_change_length(burst, other->data_len);
+	burst->truesize += memory;
+	from->nr_frags = 0;
+	other->truesize -= memory;
+	other->len -= other->data_len;
+	other->data_len = 0;
+	return memory;
 }
 
 u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
@@ -81,6 +132,9 @@ static void part_attach(struct sk_buff *part, const struct sk_buff *burst, u32 o
 		offset -= skb_frag_size(frag);
 	for (; length; length -= n, offset = 0, frag++) {
 		n = min(length, skb_frag_size(frag) - offset);
+		/* A receiver on this host that keeps it keeps the rest of the page, too. */
+		if (offset + n == skb_frag_size(frag))
+			part->truesize += piece_room(frag);
 		get_page(skb_frag_page(frag));
 		skb_fill_page_desc(part, skb_shinfo(part)->nr_frags, skb_frag_page(frag),
 				   skb_frag_off(frag) + offset, n);

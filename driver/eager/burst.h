@@ -36,12 +36,18 @@ static inline u32 omx_burst_count(const struct sk_buff *skb)
 }
 
 /*
- * Where the payload is, if it is in one piece; else NULL.  It may get any length for which there
- * is room, as long as none of its packets has left.
+ * As long as none of its packets has left, the end of its payload may be moved, within the last
+ * page, and the payload of another burst added, which becomes empty.  All in a burst is on pages
+ * from which nothing else is taken.
  */
-void *omx_burst_bytes(const struct sk_buff *burst);
-u32 omx_burst_room(const struct sk_buff *burst);
-void omx_burst_set_length(struct sk_buff *burst, u32 length);
+bool omx_burst_is_in_one_piece(const struct sk_buff *burst);
+void *omx_burst_start(const struct sk_buff *burst);
+void *omx_burst_end(const struct sk_buff *burst);
+u32 omx_burst_room(const struct sk_buff *burst);	/* bytes behind the end */
+void omx_burst_move_end(struct sk_buff *burst, int change);
+bool omx_burst_may_join(const struct sk_buff *burst, const struct sk_buff *other);
+/* Returns how many bytes of memory have changed hands. */
+u32 omx_burst_join(struct sk_buff *burst, struct sk_buff *other);
 
 /* How much of the message one of its packets has. */
 static inline u32 omx_burst_payload(const struct sk_buff *burst, u32 i)

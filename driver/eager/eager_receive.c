@@ -26,13 +26,22 @@
 #define WASTE_MAX	4
 #define MERGED_ROOM	(SKB_WITH_OVERHEAD(4096) - OMX_EAGER_HEADER)
 
-/* A medium message that waits to be fetched. */
+/* Frames that stay until each message that has bytes in them has been fetched. */
+struct omx_frames {
+	refcount_t users;
+	u32 truesize;
+	u32 count;
+	struct sk_buff *frame[];
+};
+
+/* A medium message that waits to be fetched.  Those of a long bundle have the same frames. */
 struct omx_message {
 	u32 id;				/* first: omx_table_pop() */
 	struct rcu_head rcu;
 	u32 length;
-	u32 truesize;
-	struct sk_buff *frames;		/* linked by skb->next */
+	u32 first;			/* the frame that has its first byte, */
+	u32 offset;			/* ... and where */
+	struct omx_frames *frames;
 };
 
 static void frames_free(struct sk_buff *skb)
@@ -74,13 +83,6 @@ static void partial_uncharge(struct omx_partial *partial)
 	partial->charged = 0;
 }
 
-void omx_partial_drop(struct omx_partial *partial)
-{
-	partial_uncharge(partial);
-	frames_free(partial->head);
-	memset(partial, 0, sizeof(*partial));
-}
-
 static u32 payload_of(const struct sk_buff *skb)
 {
 	return skb->len - OMX_EAGER_HEADER;
@@ -96,6 +98,12 @@ static struct omx_event recv_event(const struct omx_channel *ch, u64 match_info,
 		.length = length,
 		.message = message,
 	};
+}
+
+/* Is there room for another message that stays here until it is fetched? */
+static bool endpoint_may_keep(struct omx_endpoint *ep)
+{
+	return atomic_read(&ep->unfetched) < 2 * OMX_UNFETCHED_MAX && omx_endpoint_may_hold(ep);
 }
 
 /* ---- messages of one frame ---- */
@@ -124,61 +132,170 @@ static bool message_push_small(struct omx_channel *ch, struct sk_buff *skb)
 	return true;
 }
 
+/* ---- frames of longer ones ---- */
+
+/* Refers to the frames of a complete message, or bundle.  NULL: out of memory. */
+static struct omx_frames *frames_make(const struct omx_partial *partial)
+{
+	struct omx_frames *frames;
+	struct sk_buff *skb;
+	u32 count = 0;
+
+	for (skb = partial->head; skb; skb = skb->next)
+		count++;
+	frames = kmalloc(struct_size(frames, frame, count), GFP_ATOMIC | __GFP_NOWARN);
+	if (!frames)
+		return NULL;
+	refcount_set(&frames->users, 1);
+	frames->truesize = 0;
+	frames->count = 0;
+	for (skb = partial->head; skb; skb = skb->next) {
+		frames->frame[frames->count++] = skb;
+		frames->truesize += skb->truesize;
+	}
+	return frames;
+}
+
+static void frames_charge(struct omx_endpoint *ep, const struct omx_frames *frames)
+{
+	atomic_add(frames->truesize, &ep->unfetched);
+	omx_budget_charge(&ep->budget, frames->truesize);
+}
+
+static void frames_uncharge(struct omx_endpoint *ep, const struct omx_frames *frames)
+{
+	atomic_sub(frames->truesize, &ep->unfetched);
+	omx_budget_uncharge(&ep->budget, frames->truesize);
+}
+
+/* Whoever puts them last frees them, in any context. */
+static void frames_put(struct omx_endpoint *ep, struct omx_frames *frames)
+{
+	u32 i;
+
+	if (!refcount_dec_and_test(&frames->users))
+		return;
+	/* skb->next stays: the channel may still have a frame, and what follows it. */
+	local_bh_disable();
+	for (i = 0; i < frames->count; i++)
+		omx_gro_free(frames->frame[i]);
+	local_bh_enable();
+	frames_uncharge(ep, frames);
+	kfree(frames);
+}
+
+/* The channel goes on with its frames alone; messages that have been delivered keep theirs. */
+static void partial_unshare(struct omx_partial *partial)
+{
+	if (partial->shared)
+		frames_put(container_of(partial, struct omx_channel, partial)->ep,
+			   partial->shared);
+	partial->shared = NULL;
+}
+
+/* Those of a complete bundle, which messages share with the channel.  NULL: no room, or memory. */
+static struct omx_frames *partial_share(struct omx_endpoint *ep, struct omx_partial *partial)
+{
+	struct omx_frames *frames = partial->shared;
+	u32 i;
+
+	if (frames)
+		return frames;
+	frames = endpoint_may_keep(ep) ? frames_make(partial) : NULL;
+	if (!frames)
+		return NULL;
+	for (i = 0; i < frames->count; i++)
+		skb_get(frames->frame[i]);
+	frames_charge(ep, frames);
+	partial->shared = frames;
+	return frames;
+}
+
+void omx_partial_drop(struct omx_partial *partial)
+{
+	partial_uncharge(partial);
+	partial_unshare(partial);
+	frames_free(partial->head);
+	memset(partial, 0, sizeof(*partial));
+}
+
 /* ---- longer ones ---- */
 
-static void message_charge(struct omx_endpoint *ep, const struct omx_message *message)
-{
-	atomic_add(message->truesize, &ep->unfetched);
-	omx_budget_charge(&ep->budget, message->truesize);
-}
-
-static void message_uncharge(struct omx_endpoint *ep, const struct omx_message *message)
-{
-	atomic_sub(message->truesize, &ep->unfetched);
-	omx_budget_uncharge(&ep->budget, message->truesize);
-}
-
 /*
+ * A message that begins at `offset` of this one of the frames, and gets the caller's reference to
+ * them.  False: there is no room, or no memory.
+ *
  * From omx_table_add() on the program may guess the number and fetch the message.
  * RCU keeps `message`; its frames belong to whoever removes it from the table.
  */
-static bool message_push(struct omx_channel *ch, struct omx_partial *partial)
+static bool message_push(struct omx_channel *ch, u64 match_info, struct omx_frames *frames,
+			 u32 first, u32 offset, u32 length)
 {
 	struct omx_endpoint *ep = ch->ep;
-	bool pushed;
 	struct omx_message *message;
 	struct omx_event event;
+	bool pushed;
 
 	message = kmalloc(sizeof(*message), GFP_ATOMIC | __GFP_NOWARN);
 	if (!message)
 		return false;
-	message->length = partial->length;
-	message->truesize = partial->truesize;
-	message->frames = partial->head;
-	message_charge(ep, message);
-	if (omx_table_add(&ep->messages, message, &message->id,
-			  GFP_ATOMIC | __GFP_NOWARN))
-		goto free;
-	event = recv_event(ch, partial->match_info, partial->length, message->id);
+	message->length = length;
+	message->first = first;
+	message->offset = offset;
+	message->frames = frames;
+	if (omx_table_add(&ep->messages, message, &message->id, GFP_ATOMIC | __GFP_NOWARN)) {
+		kfree(message);
+		return false;
+	}
+	event = recv_event(ch, match_info, length, message->id);
 	if (!omx_endpoint_may_keep(ep))
 		event.status = OMX_STATUS_NO_MEMORY;
 	pushed = omx_ring_push(&ep->ring, &event, NULL, 0, 0);
 	if (!pushed && omx_table_claim(&ep->messages, message->id, message)) {
-		message_uncharge(ep, message);
 		kfree_rcu(message, rcu);
 		return false;
 	}
-	omx_traffic_add(&ch->received, 1, partial->length);
-	partial_uncharge(partial);
-	memset(partial, 0, sizeof(*partial));
+	omx_traffic_add(&ch->received, 1, length);
 	if (pushed)
 		omx_endpoint_notify(ep);
 	return true;
+}
 
-free:
-	message_uncharge(ep, message);
-	kfree(message);
+bool omx_eager_keep(struct omx_channel *ch, u64 match_info, const struct sk_buff *frame,
+		    u32 offset, u32 length)
+{
+	struct omx_frames *frames;
+	u32 first = 0;
+
+	lockdep_assert_held(&ch->lock);
+	frames = partial_share(ch->ep, &ch->partial);
+	if (!frames)
+		return false;
+	while (frames->frame[first] != frame)
+		first++;
+	refcount_inc(&frames->users);
+	if (message_push(ch, match_info, frames, first, offset, length))
+		return true;
+	frames_put(ch->ep, frames);
 	return false;
+}
+
+/* Its frames become the message's. */
+static bool partial_push_message(struct omx_channel *ch, struct omx_partial *partial)
+{
+	struct omx_frames *frames = frames_make(partial);
+
+	if (!frames)
+		return false;
+	frames_charge(ch->ep, frames);
+	if (!message_push(ch, partial->match_info, frames, 0, OMX_EAGER_HEADER, partial->length)) {
+		frames_uncharge(ch->ep, frames);
+		kfree(frames);
+		return false;
+	}
+	partial_uncharge(partial);
+	memset(partial, 0, sizeof(*partial));
+	return true;
 }
 
 static bool eager_is_bundle(const struct omx_wire_eager *eager)
@@ -207,7 +324,6 @@ static void partial_append(struct omx_partial *partial, struct sk_buff *skb)
 		partial->head = skb;
 	partial->last = skb;
 	partial->received += payload_of(skb);
-	partial->truesize += skb->truesize;
 }
 
 /*
@@ -220,7 +336,7 @@ static bool partial_merge(struct omx_partial *partial, struct sk_buff *skb)
 	struct sk_buff *last = partial->last;
 	u32 payload = payload_of(skb);
 
-	if (!last || skb_cloned(last) || skb_tailroom(last) < payload) {
+	if (!last || skb_shared(last) || skb_cloned(last) || skb_tailroom(last) < payload) {
 		last = alloc_skb(OMX_EAGER_HEADER + MERGED_ROOM, GFP_ATOMIC | __GFP_NOWARN);
 		if (!last)
 			return false;
@@ -256,14 +372,14 @@ static void partial_unappend(struct omx_channel *ch, struct sk_buff *skb)
 	}
 	*link = NULL;
 	partial->received -= payload_of(skb);
-	partial->truesize -= skb->truesize;
+	partial_unshare(partial);
 }
 
 /* False: there is no room for the message, or for some of the bundle's. */
 static bool partial_push(struct omx_channel *ch, struct omx_partial *partial)
 {
 	if (!partial->is_bundle)
-		return message_push(ch, partial);
+		return partial_push_message(ch, partial);
 	if (!omx_receive_long_bundle(ch, partial->head, partial->length, &partial->delivered))
 		return false;
 	omx_partial_drop(partial);
@@ -299,14 +415,13 @@ static bool partial_add(struct omx_channel *ch, struct sk_buff *skb)
 	return false;
 }
 
-/* What is in a bundle does not stay, once this is complete. */
+/* Once a bundle is complete, whether it stays is a question for each of its messages. */
 static bool eager_may_begin(const struct omx_channel *ch, const struct sk_buff *skb)
 {
 	const struct omx_wire_eager *eager = omx_packet_body(skb);
 
 	if (!eager_is_bundle(eager))
-		return atomic_read(&ch->ep->unfetched) < 2 * OMX_UNFETCHED_MAX &&
-		       omx_endpoint_may_hold(ch->ep);
+		return endpoint_may_keep(ch->ep);
 	return be32_to_cpu(eager->msg_length) == payload_of(skb) || omx_endpoint_may_hold(ch->ep);
 }
 
@@ -326,16 +441,21 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb)
 
 /* ---- fetching ---- */
 
-static int message_copy_out(struct omx_message *message, struct omx_buffer_iter *to)
+static int message_copy_out(const struct omx_message *message, struct omx_buffer_iter *to)
 {
-	struct sk_buff *skb;
-	int error;
+	struct sk_buff *const *frame = message->frames->frame + message->first;
+	u32 left = min_t(u64, message->length, omx_buffer_left(to));
+	u32 offset = message->offset;
 
-	for (skb = message->frames; skb && omx_buffer_left(to); skb = skb->next) {
-		error = omx_buffer_write_skb(to, skb, OMX_EAGER_HEADER,
-				min_t(u64, payload_of(skb), omx_buffer_left(to)));
+	while (left) {
+		u32 n = min(left, (*frame)->len - offset);
+		int error = omx_buffer_write_skb(to, *frame, offset, n);
+
 		if (error)
 			return error;
+		left -= n;
+		frame++;
+		offset = OMX_EAGER_HEADER;
 	}
 	return 0;
 }
@@ -358,8 +478,7 @@ long omx_fetch(struct omx_endpoint *ep, void __user *arg)
 	message = omx_table_pop(&ep->messages, fetch.message);
 	if (message) {
 		error = message_copy_out(message, &to);
-		frames_free(message->frames);
-		message_uncharge(ep, message);
+		frames_put(ep, message->frames);
 		kfree_rcu(message, rcu);
 		omx_channels_reopen(ep);
 	}
@@ -373,8 +492,7 @@ void omx_messages_destroy(struct omx_endpoint *ep)
 	u32 slot = 0;
 
 	while ((message = omx_table_next(&ep->messages, &slot))) {
-		frames_free(message->frames);
-		message_uncharge(ep, message);
+		frames_put(ep, message->frames);
 		kfree(message);
 	}
 }

@@ -22,6 +22,13 @@ bool omx_receive_eager(struct omx_channel *ch, struct sk_buff *skb);
  */
 bool omx_eager_push(struct omx_channel *ch, u64 match_info, const struct sk_buff *skb, int offset,
 		    u32 length);
+/*
+ * Keeps a longer message of the bundle that has arrived on the channel until it is fetched.  It
+ * begins at `offset` of this one of its frames.  ch->lock held, in order.  False: there is no room
+ * now, or no memory.
+ */
+bool omx_eager_keep(struct omx_channel *ch, u64 match_info, const struct sk_buff *frame,
+		    u32 offset, u32 length);
 /* Does it use much more memory than its payload has bytes?  A channel copies such packets. */
 bool omx_eager_is_wasteful(const struct sk_buff *skb);
 void omx_partial_drop(struct omx_partial *partial);

@@ -218,7 +218,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
-	message.may_join = !message.data.segment && message.length <= OMX_WIRE_BUNDLED_MAX;
+	message.may_join = !message.data.segment && message.length <= OMX_WIRE_LONG_BUNDLED_MAX;
 	message.room = 0;
 	message.has_room = false;
 	error = message_send(&message);

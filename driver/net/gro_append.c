@@ -135,7 +135,7 @@ void omx_gro_free_merged(struct sk_buff *skb)
 {
 	struct sk_buff *frame, *next;
 
-	if (skb_cloned(skb))
+	if (skb_cloned(skb) || skb_shared(skb))
 		return;
 	frame = skb_shinfo(skb)->frag_list;
 	skb_frag_list_init(skb);

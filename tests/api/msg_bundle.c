@@ -8,6 +8,8 @@
  *	--act late	the same, but receives are posted when all are there, exact ones and
  *			others by turns
  *	--act full	short ones, for a server that does not look until its ring is full
+ *	--act medium	of 0 to 20000 bytes, for a server that first looks when more have arrived
+ *			than it is to keep, and then posts receives as in --act late
  *	--act turns	one there, one back, and so on
  *	--act kill	short ones, until SIGKILL ends the client: the server gets those up to
  *			some message
@@ -62,11 +64,17 @@ static size_t length_of(uint64_t i)
 	static const size_t lengths[] = {
 		0, 1, 8, 32, 33, 100, LONGEST_SHORT, 4096, 4097, 20000, LONGEST,
 	};
+	static const size_t medium[] = {
+		0, 100, 1000, 4095, 4096, 4097, 5000, 8192, 8192, 12000, 16367, 16368, 16369, 16384,
+		16384, 16385, 20000,
+	};
 	struct random random = { i * 77 };
 	bool is_short = acts("full") || acts("kill") || random_chance(&random, 95);
 
 	if (options.length)
 		return options.length;
+	if (acts("medium"))
+		return medium[random_below(&random, sizeof(medium) / sizeof(medium[0]))];
 	return lengths[random_below(&random, is_short ? 7 : 11)];
 }
 
@@ -129,7 +137,7 @@ static void server_receives_late(void)
 
 	EQUAL(options.count % 4, 0);
 	barrier(ep, peer);
-	sleep_ms(500 * slowness());
+	sleep_ms((acts("medium") ? 2000 : 500) * slowness());
 	for (i = 0; i < options.count; i += 4) {
 		receive_message(i + 2, true);
 		receive_message(i, false);
@@ -390,6 +398,7 @@ static const struct {
 	{ "mixed", client_sends_all, server_receives_all },
 	{ "late", client_sends_all, server_receives_late },
 	{ "full", client_sends_all, server_receives_after_a_pause },
+	{ "medium", client_sends_all, server_receives_late },
 	{ "turns", client_takes_turns, server_takes_turns },
 	{ "kill", client_is_killed, server_survives },
 	{ "compute", client_sends_few, server_receives_few },

@@ -331,9 +331,9 @@ static void parse(struct options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options options = {
-		.sizes = { 1, 128, 1 << 10, 4 << 10, 16 << 10, 32 << 10, 64 << 10,
+		.sizes = { 1, 128, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10,
 			   256 << 10, 1 << 20, 4 << 20 },
-		.size_count = 10,
+		.size_count = 11,
 	};
 
 	parse(&options, argc, argv);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fuzz_bundles [--count N] [--seed S]: a host without omx sends N packets with several short
- * messages each: as many as fit, with none or 4096 bytes, of which a length is wrong, or cut.
+ * fuzz_bundles [--count N] [--seed S]: a host without omx sends N packets with several
+ * messages each: as many as fit, with none or 4096 bytes, or longer ones in long bundles, of
+ * which a length is wrong, or cut.
  * It keeps to no window, and the program looks at its ring now and then only.  Whatever lies
  * before the first wrong message of a packet is delivered once, in order and with its bytes.
  *
@@ -71,7 +72,8 @@ static void expect_messages(const struct packet *packet)
 
 		length = at + sizeof(*message) <= packet->length ? ntohl(message->msg_length) :
 			 UINT32_MAX;
-		if (length > 4096 || at + sizeof(*message) + length > packet->length) {
+		if (length > (packet->is_long ? 16384 : 4096) ||
+		    at + sizeof(*message) + length > packet->length) {
 			spoiled++;
 			return;
 		}
@@ -80,7 +82,7 @@ static void expect_messages(const struct packet *packet)
 	}
 }
 
-static uint32_t any_length(unsigned int shape)
+static uint32_t any_length(unsigned int shape, int is_long)
 {
 	switch (shape) {
 	case 0:
@@ -89,6 +91,8 @@ static uint32_t any_length(unsigned int shape)
 		return any_below(9);
 	case 2:
 		return 4096 - any_below(2);
+	case 3:
+		return is_long ? 4096 + any_below(4700) : 4096;
 	default:
 		return any_below(any_below(4) ? 100 : 4097);
 	}
@@ -96,10 +100,12 @@ static uint32_t any_length(unsigned int shape)
 
 static uint32_t wrong_length(uint32_t length)
 {
-	switch (any_below(3)) {
+	switch (any_below(4)) {
 	case 0:
 		return 4096 + any_below(3);
 	case 1:
+		return 16384 + any_below(3);
+	case 2:
 		return length + any_below(32) - 16;
 	default:
 		return any_extreme();
@@ -111,10 +117,11 @@ static void make_packet(struct packet *packet)
 	unsigned int shape = any_below(6), at = 0, n = 0;
 	unsigned int wrong = any_below(3) ? ~0u : any_below(20);
 
+	packet->is_long = any_below(2);
 	any_bytes(packet->bytes, ROOM);
 	do {
 		struct omx_wire_bundled *message = (void *)(packet->bytes + at);
-		uint32_t length = any_length(shape);
+		uint32_t length = any_length(shape, packet->is_long);
 
 		if (at + sizeof(*message) + length > ROOM)
 			break;
@@ -124,7 +131,6 @@ static void make_packet(struct packet *packet)
 	if (!any_below(8))
 		at -= any_below(at - sizeof(struct omx_wire_bundled) + 1);
 	packet->length = at < ROOM ? at : ROOM;
-	packet->is_long = any_below(2);
 	expect_messages(packet);
 }
 
@@ -170,7 +176,7 @@ static uint32_t receive_ack(uint32_t acked)
 static void receive_one(void)
 {
 	struct message *message = expected;
-	static uint8_t buffer[4097];
+	static uint8_t buffer[ROOM];
 	omx_request_t request;
 	omx_status_t status;
 

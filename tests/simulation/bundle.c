@@ -5,6 +5,7 @@
  * them are 0, not what was in the memory before.
  */
 #include "channel/channel.h"
+#include "eager/bundle.h"
 #include "endpoint/ring.h"
 #include "net/frame.h"
 #include "omx_wire.h"
@@ -12,16 +13,16 @@
 
 #include "bundle.h"
 
-/* Where the next message begins; counts the slots that this one takes. */
-static u32 check_message(const u8 *head, u32 at, u32 end, u32 *slots)
+/* Where the next message begins; counts the slots that this one, of `most` bytes, takes. */
+static u32 check_message(const u8 *head, u32 at, u32 end, u32 most, u32 *slots)
 {
 	const struct omx_wire_bundled *message = (const void *)(head + at);
 	u32 length;
 
 	SIM_REQUIRE(at + sizeof(*message) <= end);
 	length = be32_to_cpu(message->msg_length);
-	SIM_REQUIRE(!message->reserved && length <= OMX_WIRE_BUNDLED_MAX);
-	*slots += length <= OMX_TINY_MAX ? 1 : 1 + (length + OMX_SLOT_SIZE - 1) / OMX_SLOT_SIZE;
+	SIM_REQUIRE(!message->reserved && length <= most);
+	*slots += omx_bundle_slots(length);
 	at += sizeof(*message) + length;
 	SIM_REQUIRE(at <= end);
 	for (; at < end && at % OMX_WIRE_BUNDLE_ALIGN; at++)
@@ -40,7 +41,8 @@ void sim_check_long_bundle(struct sk_buff *burst)
 	SIM_REQUIRE(be32_to_cpu(eager->msg_length) == end - at);
 	SIM_REQUIRE(cb->packets == burst->gso_segs);
 	for (; at < end; messages++)
-		at = check_message((const u8 *)omx_packet_head(burst), at, end, &slots);
+		at = check_message((const u8 *)omx_packet_head(burst), at, end,
+				   OMX_WIRE_LONG_BUNDLED_MAX, &slots);
 	SIM_REQUIRE(messages == cb->messages && slots <= cb->packets * OMX_PACKET_SLOTS_MAX);
 	if (messages > 1 && cb->sent == cb->packets) {
 		sim.bundles++;
@@ -59,7 +61,7 @@ void sim_check_bundle(const struct sk_buff *skb)
 	end = be16_to_cpu(head->length);
 	SIM_REQUIRE(end == skb->len - ETH_HLEN);
 	for (; at < end; messages++)
-		at = check_message(data, at, end, &slots);
+		at = check_message(data, at, end, OMX_WIRE_BUNDLED_MAX, &slots);
 	/* One message would be an EAGER. */
 	SIM_REQUIRE(messages > 1 && slots <= OMX_PACKET_SLOTS_MAX);
 	sim.bundles++;

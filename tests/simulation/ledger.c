@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "channel/channel.h"
+#include "omx_wire.h"
 #include "program.h"
 
 #define SOURCE		(SIM_LARGEST + (1u << 20))
@@ -93,12 +94,18 @@ u64 sim_match_of(const struct sim_stream *stream)
 static enum sim_lengths lengths_of(const struct sim_stream *stream, u64 hash)
 {
 	static const u8 mix[16] = {
-		SIM_TINY, SIM_TINY, SIM_TINY, SIM_TINY, SIM_TINY, SIM_TINY,
-		SIM_SMALL, SIM_SMALL, SIM_SMALL, SIM_SMALL, SIM_SMALL,
+		SIM_TINY, SIM_TINY, SIM_TINY, SIM_TINY, SIM_TINY,
+		SIM_SMALL, SIM_SMALL, SIM_SMALL, SIM_SMALL, SIM_MIDDLE, SIM_MIDDLE,
 		SIM_MEDIUM, SIM_MEDIUM, SIM_LARGE, SIM_LARGE, SIM_LARGE,
 	};
 
 	return stream->lengths == SIM_MIXED ? mix[hash >> 60] : stream->lengths;
+}
+
+/* A quarter may be copied into the ring, and some are as long as they may be. */
+static u32 middle_length(u64 hash)
+{
+	return min_t(u32, hash % (OMX_WIRE_LONG_BUNDLED_MAX + 1024), OMX_WIRE_LONG_BUNDLED_MAX);
 }
 
 u32 sim_length_of(const struct sim_stream *stream, u32 number)
@@ -108,6 +115,7 @@ u32 sim_length_of(const struct sim_stream *stream, u32 number)
 	switch (lengths_of(stream, hash)) {
 	case SIM_TINY: return hash % (OMX_TINY_MAX + 1);
 	case SIM_SMALL: return hash % (OMX_SMALL_MAX + 1);
+	case SIM_MIDDLE: return middle_length(hash);
 	case SIM_MEDIUM: return hash % (OMX_MEDIUM_MAX + 1);
 	case SIM_LARGE: return hash % (1u << (14 + (hash >> 40) % 7));
 	default: return stream->length;
@@ -127,11 +135,16 @@ const void *sim_bytes_of(u64 match, u32 length)
 	return source + hash_of(match) % (SOURCE - length);
 }
 
-void sim_ledger_check_bytes(u64 match, const void *bytes, u32 length)
+void sim_ledger_check_beginning(u64 match, u32 length, const void *bytes, u32 n)
 {
-	if (length && memcmp(bytes, sim_bytes_of(match, length), length))
+	if (n && memcmp(bytes, sim_bytes_of(match, length), n))
 		SIM_FAIL("message %u of stream %u has other bytes", match_number(match),
 			 match_stream(match)->id);
+}
+
+void sim_ledger_check_bytes(u64 match, const void *bytes, u32 length)
+{
+	sim_ledger_check_beginning(match, length, bytes, length);
 }
 
 /* ---- what happens to them ---- */

@@ -70,6 +70,7 @@ static struct shared {
 	u64 seeds, frames, failed;
 	u64 virtual_ms, peak;
 	u64 bundles, bundled, split, unread, pushed, missed;
+	u64 joined, kept, resumed;
 } *shared;
 
 static void print_replay(u64 seed)
@@ -105,6 +106,9 @@ static void run_one(u64 seed)
 	__atomic_add_fetch(&shared->missed, sim.missed, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->split, sim.split, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->unread, sim.unread, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->joined, sim.joined, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->kept, sim.kept, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->resumed, sim.resumed, __ATOMIC_RELAXED);
 	if (sim.peak > shared->peak)
 		shared->peak = sim.peak;
 	__atomic_add_fetch(&shared->virtual_ms, sim_now / SIM_MS, __ATOMIC_RELAXED);
@@ -169,7 +173,8 @@ static bool rare_happened(void)
 		return true;
 	if (shared->bundles < 10 * shared->seeds || shared->split < shared->seeds / 200 ||
 	    shared->unread < shared->seeds || shared->pushed < shared->seeds / 8 ||
-	    shared->missed < shared->seeds / 3000) {
+	    shared->missed < shared->seeds / 3000 || shared->joined < shared->seeds ||
+	    shared->kept < 2 * shared->seeds || shared->resumed < shared->seeds / 300) {
 		fprintf(stderr, "too few bundles or pushes, or what can happen is too rare\n");
 		return false;
 	}
@@ -191,6 +196,10 @@ static int report(u64 first, u64 last)
 	       (double)shared->bundled / max(shared->bundles, 1ull), (unsigned long long)shared->split,
 	       (unsigned long long)shared->unread, (unsigned long long)shared->pushed,
 	       (unsigned long long)shared->missed);
+	printf("%llu messages joined them with a page of their own; %llu stayed in their frames, "
+	       "while %llu of them went on\n",
+	       (unsigned long long)shared->joined, (unsigned long long)shared->kept,
+	       (unsigned long long)shared->resumed);
 	return shared->failed || shared->seeds != seeds || !rare_happened();
 }
 

@@ -126,6 +126,31 @@ WRAP(void, omx_push, struct omx_rndv *rndv, const struct omx_push *push)
 	}
 }
 
+WRAP(bool, omx_bundle_join, struct omx_channel *ch, struct sk_buff *bundle, u32 length)
+{
+	bool joined = __real_omx_bundle_join(ch, bundle, length);
+
+	sim.joined += joined;
+	return joined;
+}
+
+WRAP(bool, omx_eager_keep, struct omx_channel *ch, u64 match_info, const struct sk_buff *frame,
+     u32 offset, u32 length)
+{
+	bool kept = __real_omx_eager_keep(ch, match_info, frame, offset, length);
+
+	sim.kept += kept;
+	return kept;
+}
+
+/* Has the program still to fetch a message that is in these frames? */
+static bool frames_are_kept(const struct sk_buff *frames)
+{
+	while (frames && !skb_shared(frames))
+		frames = frames->next;
+	return frames;
+}
+
 /* A bundle that did not fit into the ring begins anew. */
 static void bundle_refused(u32 before, u32 *delivered)
 {
@@ -147,9 +172,11 @@ WRAP(bool, omx_receive_bundle, struct omx_channel *ch, struct sk_buff *skb, u32 
 WRAP(bool, omx_receive_long_bundle, struct omx_channel *ch, const struct sk_buff *frames,
      u32 length, u32 *delivered)
 {
+	bool was_kept = *delivered && frames_are_kept(frames);
 	u32 before = *delivered;
 	bool all = __real_omx_receive_long_bundle(ch, frames, length, delivered);
 
+	sim.resumed += was_kept && (all || *delivered > before);
 	if (!all)
 		bundle_refused(before, delivered);
 	return all;

@@ -19,6 +19,7 @@
 #define EVENTS_AT_ONCE	64		/* then others have their turn */
 #define RETRY		(2 * SIM_MS)
 #define SHORT_SLEEP	((u64)20 * SIM_MS)
+#define BEHIND		0xa7		/* the byte behind a buffer */
 
 void (*sim_on_reopen)(struct sim_program *program);
 
@@ -256,12 +257,16 @@ static void unfetched_add(struct sim_program *program, const struct omx_event *e
 static void program_fetch(struct sim_program *program, struct unfetched *message)
 {
 	struct omx_ioc_fetch ioc = { .message = message->message };
-	static u8 buffer[OMX_MEDIUM_MAX];
+	u32 n = sim_chance(10) ? sim_below(message->length + 1) : message->length;
+	static u8 buffer[OMX_MEDIUM_MAX + 1];
 
+	/* It may want the beginning only. */
 	ioc.buffer.address = (uintptr_t)buffer;
-	ioc.buffer.length = message->length;
+	ioc.buffer.length = n;
+	buffer[n] = BEHIND;
 	SIM_REQUIRE(!omx_fetch(program->ep, &ioc));
-	sim_ledger_check_bytes(message->match, buffer, message->length);
+	SIM_REQUIRE(buffer[n] == BEHIND);
+	sim_ledger_check_beginning(message->match, message->length, buffer, n);
 	list_del(&message->in_program);
 	free(message);
 }
@@ -428,7 +433,24 @@ static void program_handle_messages(struct sim_program *program)
 	}
 }
 
-/* ---- corks ---- */
+/* ---- channels that it sends on ---- */
+
+/* A channel has counted what waits, even if messages have joined others. */
+static void program_check_pending(const struct omx_channel *ch)
+{
+	u32 bytes = 0, messages = 0, packets = 0;
+	struct sk_buff *skb;
+
+	skb_queue_walk(&ch->pending, skb) {
+		const struct omx_pending_cb *cb = omx_pending_cb(skb);
+
+		bytes += skb->truesize;
+		messages += cb->messages;
+		packets += cb->packets - cb->sent;
+	}
+	SIM_REQUIRE(ch->pending_bytes == bytes && ch->own_bytes == bytes);
+	SIM_REQUIRE(ch->pending_packets == packets && ch->own_messages == messages);
+}
 
 #define CORK_MOST	(1000 * SIM_US)
 
@@ -444,7 +466,7 @@ static void program_check_corked(const struct omx_channel *ch)
 }
 
 /* What is corked is known to its program, and to the timer that lets it go soon. */
-static void program_check_corks(struct sim_program *program)
+static void program_check_channels(struct sim_program *program)
 {
 	struct omx_cork *cork = &program->ep->cork;
 	bool any = !list_empty(&cork->channels);
@@ -459,6 +481,7 @@ static void program_check_corks(struct sim_program *program)
 
 		if (!ch)
 			continue;
+		program_check_pending(ch);
 		if (ch->corked)
 			program_check_corked(ch);
 		omx_channel_put(ch);
@@ -510,7 +533,7 @@ static void program_run(struct sim_event *event)
 	} else {
 		bool more;
 
-		program_check_corks(program);
+		program_check_channels(program);
 		program_wakes(program);
 		more = program_read_ring(program);
 		program_handle_messages(program);

@@ -16,6 +16,7 @@
 enum sim_lengths {
 	SIM_TINY,			/* 0 ... 32 bytes */
 	SIM_SMALL,			/* ... 4 KiB */
+	SIM_MIDDLE,			/* ... 16 KiB: the longest ones of bundles */
 	SIM_MEDIUM,			/* ... 64 KiB */
 	SIM_LARGE,			/* announced, and pulled by the receiver */
 	SIM_MIXED,
@@ -124,6 +125,8 @@ void sim_ledger_connected(struct sim_stream *stream, u32 session);
 /* A message, or its announcement, is delivered to the program. */
 void sim_ledger_delivered(const struct sim_program *to, u64 match, u64 length);
 void sim_ledger_check_bytes(u64 match, const void *bytes, u32 length);
+/* The same for the first n bytes of so many. */
+void sim_ledger_check_beginning(u64 match, u32 length, const void *bytes, u32 n);
 void sim_ledger_pulled(u64 match, u8 status);
 /* Nobody will tell what it has pulled. */
 void sim_ledger_receiver_ends(const struct sim_program *program);

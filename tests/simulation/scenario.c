@@ -66,6 +66,8 @@ static void make_network(void)
 	}
 	if (sim_chance(20))
 		sim.absent = PICK(5, 50);
+	if (sim_chance(30))
+		sim.fragmented = PICK(5, 50);
 	*(unsigned long *)sim_param_user_memory_mb = sim_chance(10) ? PICK(8, 16) : 0;
 	*(unsigned int *)sim_param_cork_us = PICK(0, 1, 20, 50, 50, 200, 1000, 5000);
 	make_troubles();
@@ -87,8 +89,8 @@ static bool is_streaming_to(const struct sim_program *program, const struct sim_
 static void make_stream(struct sim_program *from)
 {
 	static const u32 most[SIM_LENGTHS] = {
-		[SIM_TINY] = 400, [SIM_SMALL] = 200, [SIM_MEDIUM] = 30, [SIM_LARGE] = 6,
-		[SIM_MIXED] = 30,
+		[SIM_TINY] = 400, [SIM_SMALL] = 200, [SIM_MIDDLE] = 200, [SIM_MEDIUM] = 30,
+		[SIM_LARGE] = 6, [SIM_MIXED] = 30,
 	};
 	struct sim_node *to = &sim.node[sim_below(sim.node_count)];
 	enum sim_lengths lengths = sim_below(SIM_FIXED);

@@ -91,11 +91,15 @@ struct sim {
 	u32 interrupts;			/* percent of the places where a softirq may run */
 	u32 fail_atomic, fail_kernel;	/* millionths of the allocations */
 	u32 absent;			/* percent of the pages that are absent */
+	u32 fragmented;			/* percent of the bursts for which there are no large pages */
 	u64 frames, lost;		/* statistics */
 	u64 bundles, bundled;		/* sent, and the messages in them */
 	u64 pushed;			/* frames that pulls did not have to request */
 	u64 missed;			/* messages announced behind frames that follow them */
 	u64 split;			/* bundles delivered in parts, because the ring was full */
+	u64 joined;			/* messages with a page of their own, added to a bundle */
+	u64 kept;			/* messages that stay in the frames of a bundle */
+	u64 resumed;			/* bundles that went on when some of theirs did so */
 	u64 unread;			/* copies for them that would have had to wait */
 	bool healed;
 	u32 stream_count, stream_room;
@@ -145,6 +149,7 @@ void sim_memory_require_empty(void);
 void sim_charge(struct sim_node *node, long bytes);
 u32 sim_skbs(void);
 void sim_skb_set_owner(struct sk_buff *skb, struct sim_node *node);
+void sim_skb_set_truesize(struct sk_buff *skb, u32 truesize);
 
 /* ---- fiber.c ---- */
 /* Runs it in process context on this node; it may sleep. */

@@ -65,6 +65,12 @@ void sim_skb_set_owner(struct sk_buff *skb, struct sim_node *node)
 	sim_charge(skb->owner, skb->truesize);
 }
 
+void sim_skb_set_truesize(struct sk_buff *skb, u32 truesize)
+{
+	sim_charge(skb->owner, (long)truesize - (long)skb->truesize);
+	skb->truesize = truesize;
+}
+
 static bool skb_allocation_fails(gfp_t gfp)
 {
 	if (gfp & GFP_KERNEL)
@@ -96,6 +102,7 @@ struct sk_buff *__alloc_skb(unsigned int size, gfp_t gfp, int flags, int node)
 		return NULL;
 	skb = skb_take();
 	memset(skb, 0, sizeof(*skb));
+	refcount_set(&skb->users, 1);
 	skb->bytes = bytes_alloc(ALIGN(size, 64));
 	skb->head = skb->data = skb->bytes->start;
 	skb->truesize = SKB_TRUESIZE(skb->bytes->size);
@@ -112,6 +119,7 @@ struct sk_buff *skb_clone(struct sk_buff *skb, gfp_t gfp)
 		return NULL;
 	clone = skb_take();
 	*clone = *skb;
+	refcount_set(&clone->users, 1);
 	clone->next = clone->prev = NULL;
 	clone->destructor = NULL;
 	clone->sk = NULL;
@@ -150,7 +158,7 @@ void skb_orphan(struct sk_buff *skb)
 
 void kfree_skb(struct sk_buff *skb)
 {
-	if (!skb)
+	if (!skb || !refcount_dec_and_test(&skb->users))
 		return;
 	count--;
 	skb_orphan(skb);
@@ -162,6 +170,7 @@ void kfree_skb(struct sk_buff *skb)
 		return;
 	}
 	memset(skb, 0x6b, sizeof(*skb));
+	refcount_set(&skb->users, 0);	/* whoever frees it again is noticed */
 	skb->next = unused_skbs;
 	unused_skbs = skb;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * In place of eager/burst.c, which refers to pages: copies their bytes.  The network takes
- * some bursts apart, as a NIC does (network.c).
+ * In place of eager/burst.c, which refers to pages: copies their bytes.  A burst has them in one
+ * piece, with room for the longest one, and counts the pages that they would be on.  The network
+ * takes some bursts apart, as a NIC does (network.c).
  */
 #include "sim.h"
 
@@ -22,41 +23,117 @@ static bool is_possible(const struct omx_channel *ch)
 	return !sim.no_bursts && ch->flow & 1;
 }
 
+/* ---- its pages ---- */
+
+static const u32 page_sizes[] = { PAGE_SIZE, 4 * PAGE_SIZE, 8 * PAGE_SIZE };
+
+unsigned int omx_page_pool_page_size(unsigned int length)
+{
+	u32 i = 0;
+
+	while (i < ARRAY_SIZE(page_sizes) - 1 && length > page_sizes[i])
+		i++;
+	return page_sizes[i];
+}
+
+/* As omx_page_pool_attach() takes them: filled, or a single page, if large ones are there. */
+static u32 page_take(u32 length, bool large_ones)
+{
+	u32 i = large_ones ? ARRAY_SIZE(page_sizes) - 1 : 0;
+
+	while (i && length < page_sizes[i])
+		i--;
+	return page_sizes[i];
+}
+
+static void burst_take_pages(struct sk_buff *burst, u32 length)
+{
+	struct sim_pages *pages = &burst->pages;
+	bool large_ones = !sim_chance(sim.fragmented);
+
+	for (; pages->memory < length; pages->count++)
+		pages->memory += page_take(length - pages->memory, large_ones);
+	pages->end = pages->memory;
+	/* Only these are charged, not the room that stays unused. */
+	sim_skb_set_truesize(burst, burst->truesize - OMX_WIRE_EAGER_MAX + pages->memory);
+}
+
+static void burst_set_length(struct sk_buff *burst, u32 length)
+{
+	burst->data_len = length;
+	burst->len = FRAME_HEADER + length;
+	burst->gso_segs = DIV_ROUND_UP(length, burst->gso_size);
+}
+
 struct sk_buff *omx_burst_make(struct omx_channel *ch, u32 length, u32 packet_payload)
 {
 	struct sk_buff *burst;
 
 	if (!is_possible(ch))
 		return NULL;
-	burst = omx_packet_make(&ch->template, OMX_WIRE_EAGER, length, GFP_KERNEL, NULL);
+	burst = omx_packet_make(&ch->template, OMX_WIRE_EAGER, OMX_WIRE_EAGER_MAX, GFP_KERNEL,
+				NULL);
 	if (!burst)
 		return NULL;
 	omx_packet_set_flow(burst, ch->flow);
 	burst->gso_size = packet_payload;
-	burst->gso_segs = DIV_ROUND_UP(length, packet_payload);
+	burst_take_pages(burst, length);
+	burst_set_length(burst, length);
 	return burst;
 }
 
-void *omx_burst_bytes(const struct sk_buff *burst)
+bool omx_burst_is_in_one_piece(const struct sk_buff *burst)
+{
+	return burst->pages.count == 1;
+}
+
+void *omx_burst_start(const struct sk_buff *burst)
 {
 	return burst->data + FRAME_HEADER;
 }
 
+void *omx_burst_end(const struct sk_buff *burst)
+{
+	return burst->data + burst->len;
+}
+
 u32 omx_burst_room(const struct sk_buff *burst)
 {
-	return burst->len - FRAME_HEADER + skb_tailroom(burst);
+	return burst->pages.end - burst->data_len;
 }
 
-unsigned int omx_page_pool_page_size(unsigned int length)
+void omx_burst_move_end(struct sk_buff *burst, int change)
 {
-	return length <= PAGE_SIZE ? PAGE_SIZE : length <= 4 * PAGE_SIZE ? 4 * PAGE_SIZE : 32768;
+	SIM_REQUIRE(change <= (int)omx_burst_room(burst));
+	burst_set_length(burst, burst->data_len + change);
 }
 
-void omx_burst_set_length(struct sk_buff *burst, u32 length)
+bool omx_burst_may_join(const struct sk_buff *burst, const struct sk_buff *other)
 {
-	burst->len = FRAME_HEADER + length;
-	burst->gso_segs = DIV_ROUND_UP(length, burst->gso_size);
+	return burst->gso_size == other->gso_size &&
+	       burst->pages.count + other->pages.count <= MAX_SKB_FRAGS;
 }
+
+u32 omx_burst_join(struct sk_buff *burst, struct sk_buff *other)
+{
+	struct sim_pages *pages = &burst->pages;
+	const u32 memory = other->pages.memory, length = other->data_len;
+
+	SIM_REQUIRE(burst->owner == other->owner);
+	SIM_REQUIRE(burst->data_len + length <= OMX_WIRE_EAGER_MAX);
+	memcpy(omx_burst_end(burst), omx_burst_start(other), length);
+	pages->count += other->pages.count;
+	pages->memory += memory;
+	pages->end = burst->data_len + other->pages.end;
+	burst_set_length(burst, burst->data_len + length);
+	sim_skb_set_truesize(burst, burst->truesize + memory);
+	sim_skb_set_truesize(other, other->truesize - memory);
+	other->pages = (struct sim_pages){ 0 };
+	burst_set_length(other, 0);
+	return memory;
+}
+
+/* ---- what leaves ---- */
 
 /* A device may stop to take several. */
 u32 omx_burst_frames(struct omx_channel *ch, const struct sk_buff *burst)
@@ -68,7 +145,7 @@ struct sk_buff *omx_burst_part(struct sk_buff *burst, u32 first, u32 packets)
 {
 	const struct omx_pending_cb *cb = omx_pending_cb(burst);
 	u32 offset = first * burst->gso_size;
-	u32 length = min_t(u32, packets * burst->gso_size, burst->len - FRAME_HEADER - offset);
+	u32 length = min(packets * burst->gso_size, burst->data_len - offset);
 	struct sk_buff *part = alloc_skb(NET_SKB_PAD + FRAME_HEADER + length, GFP_ATOMIC);
 
 	if (!part)

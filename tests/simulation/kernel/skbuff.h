@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames.  All are linear; clones share their bytes.  A frame that travels is an event
- * of the network, which uses the fields at the end.
+ * Frames.  The bytes of each are in one piece, and it has no fragments; clones share them.
+ * Only bursts that are to be sent (absent/burst.c) count as if their payload, data_len bytes,
+ * were on pages.  A frame that travels is an event of the network, which uses the fields at
+ * the end.
  */
 #ifndef SIM_SKBUFF_H
 #define SIM_SKBUFF_H
@@ -22,7 +24,7 @@ struct sim_bytes {
 	u8 start[];
 };
 
-/* All frames are linear: there are none. */
+/* There are none. */
 typedef struct {
 	void *bytes;
 	u32 length;
@@ -38,8 +40,16 @@ static inline u32 skb_frag_size(const skb_frag_t *frag)
 	return frag->length;
 }
 
+/* Of a burst: where its payload would be. */
+struct sim_pages {
+	u32 count;
+	u32 memory;			/* bytes of all of them */
+	u32 end;			/* of the last one, counted as the payload is */
+};
+
 struct sk_buff {
 	struct sk_buff *next, *prev;	/* first: as in struct sk_buff_head */
+	refcount_t users;
 	struct net_device *dev;
 	struct sock *sk;
 	void (*destructor)(struct sk_buff *skb);
@@ -56,13 +66,14 @@ struct sk_buff {
 	u16 mac_header, network_header, transport_header;	/* from head */
 	u16 gso_size, gso_segs;
 	u32 gso_type;
-	u8 nr_frags;			/* 0: all is linear */
+	u8 nr_frags;			/* 0 */
 	u8 flags;
 	struct sk_buff *frag_list;
 	skb_frag_t frags[0];
 	u8 *head, *data;
 	struct sim_bytes *bytes;
 	struct sim_node *owner;		/* is charged for it */
+	struct sim_pages pages;
 	struct sim_event event;
 	struct sim_node *to;
 	u32 length;			/* on the link */
@@ -82,6 +93,7 @@ enum { SKB_FCLONE_UNAVAILABLE, SKB_FCLONE_ORIG, SKB_FCLONE_CLONE };
 #define SIM_SKB_OVERHEAD	(256 + 320)
 #define SKB_WITH_OVERHEAD(x)	((x) - 320)
 #define SKB_TRUESIZE(x)		((x) + SIM_SKB_OVERHEAD)
+#define MAX_SKB_FRAGS		17
 
 struct sk_buff *__alloc_skb(unsigned int size, gfp_t gfp, int flags, int node);
 static inline struct sk_buff *alloc_skb(unsigned int size, gfp_t gfp)
@@ -99,11 +111,23 @@ void kfree_skb(struct sk_buff *skb);
 #define SKB_GSO_FRAGLIST		1
 #define skb_shinfo(skb)			(skb)
 #define skb_is_gso(skb)			((skb)->gso_size != 0)
-#define skb_shared(skb)			false
 void skb_orphan(struct sk_buff *skb);
 
+static inline struct sk_buff *skb_get(struct sk_buff *skb)
+{
+	refcount_inc(&skb->users);
+	return skb;
+}
+
+static inline bool skb_shared(const struct sk_buff *skb)
+{
+	return refcount_read(&skb->users) != 1;
+}
+
+/* As they arrive, nobody else knows them. */
 static inline struct sk_buff *skb_share_check(struct sk_buff *skb, gfp_t gfp)
 {
+	SIM_REQUIRE(!skb_shared(skb));
 	return skb;
 }
 
@@ -139,12 +163,17 @@ static inline bool skb_is_nonlinear(const struct sk_buff *skb)
 
 static inline int skb_tailroom(const struct sk_buff *skb)
 {
-	return skb->head + skb->bytes->size - (skb->data + skb->len);
+	return skb_is_nonlinear(skb) ? 0 : skb->head + skb->bytes->size - (skb->data + skb->len);
 }
 
 static inline unsigned int skb_headroom(const struct sk_buff *skb)
 {
 	return skb->data - skb->head;
+}
+
+static inline unsigned char *skb_tail_pointer(const struct sk_buff *skb)
+{
+	return skb->data + skb_headlen(skb);
 }
 
 static inline void skb_reserve(struct sk_buff *skb, int length)
@@ -156,7 +185,7 @@ static inline void *skb_put(struct sk_buff *skb, unsigned int length)
 {
 	void *end = skb->data + skb->len;
 
-	SIM_REQUIRE((int)length <= skb_tailroom(skb));
+	SIM_REQUIRE((int)length <= skb_tailroom(skb) && !skb_shared(skb));
 	skb->len += length;
 	return end;
 }
@@ -168,14 +197,14 @@ static inline void *skb_put_zero(struct sk_buff *skb, unsigned int length)
 
 static inline void *skb_pull(struct sk_buff *skb, unsigned int length)
 {
-	SIM_REQUIRE(length <= skb->len);
+	SIM_REQUIRE(length <= skb->len && !skb_shared(skb));
 	skb->len -= length;
 	return skb->data += length;
 }
 
 static inline void *skb_push(struct sk_buff *skb, unsigned int length)
 {
-	SIM_REQUIRE(length <= skb_headroom(skb));
+	SIM_REQUIRE(length <= skb_headroom(skb) && !skb_shared(skb));
 	skb->len += length;
 	return skb->data -= length;
 }
@@ -333,6 +362,15 @@ static inline struct sk_buff *__skb_dequeue(struct sk_buff_head *list)
 	return skb;
 }
 
+static inline struct sk_buff *__skb_dequeue_tail(struct sk_buff_head *list)
+{
+	struct sk_buff *skb = skb_peek_tail(list);
+
+	if (skb)
+		__skb_unlink(skb, list);
+	return skb;
+}
+
 static inline void skb_queue_splice_tail_init(struct sk_buff_head *list,
 					      struct sk_buff_head *head)
 {
@@ -453,13 +491,15 @@ static inline size_t _copy_to_iter(const void *from, size_t length, struct iov_i
 	return done;
 }
 
-/* All frames are linear: never called. */
+/* Into what counts as pages. */
 static inline int skb_copy_datagram_from_iter(struct sk_buff *skb, int offset,
 					      struct iov_iter *from, int length)
 {
-	return -EFAULT;
+	SIM_REQUIRE(offset + length <= (int)skb->len);
+	return _copy_from_iter(skb->data + offset, length, from) == length ? 0 : -EFAULT;
 }
 
+/* No frame that is received has pages: never called. */
 static inline int skb_copy_datagram_iter(const struct sk_buff *skb, int offset,
 					 struct iov_iter *to, int length)
 {

@@ -15,7 +15,8 @@ struct omx_channel {
 	spinlock_t lock;
 	struct omx_endpoint *ep;
 	struct sk_buff_head pending;
-	u32 pending_packets, own_messages;
+	u32 pending_packets, pending_bytes;
+	u32 own_messages, own_bytes;
 	u16 corked;
 	struct {
 		u32 limit, acked;

@@ -2,18 +2,13 @@
 #ifndef OMX_ENDPOINT_H
 #define OMX_ENDPOINT_H
 
+#include "endpoint/budget.h"
 #include "net/board.h"
 #include "omx_abi.h"
 
-#define OMX_PACKET_SLOTS_MAX	144
-
-static inline u32 omx_ring_slots(u32 length)
-{
-	return length <= OMX_TINY_MAX ? 1 : 1 + DIV_ROUND_UP(length, OMX_SLOT_SIZE);
-}
-
 struct omx_endpoint {
 	struct omx_board *board;
+	struct omx_budget budget;
 };
 
 #endif
