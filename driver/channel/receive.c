@@ -196,6 +196,15 @@ static __always_inline void channel_receive_packet(struct omx_channel *ch, struc
 	__skb_queue_tail(freed, skb);
 }
 
+/* Its messages are copied into the ring, or charged with all its memory: none waits for others. */
+static bool burst_is_whole_bundle(const struct sk_buff *skb)
+{
+	const struct omx_wire_eager *eager = omx_packet_body(skb);
+
+	return eager->sequence.flags & OMX_SEQUENCE_BUNDLE &&
+	       be32_to_cpu(eager->msg_length) == skb->len - OMX_EAGER_HEADER;
+}
+
 /* In order, and there is room for its message. */
 static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u16 flow, u32 seq,
 				  u32 packets)
@@ -204,7 +213,8 @@ static bool channel_receive_whole(struct omx_channel *ch, struct sk_buff *skb, u
 
 	if (omx_rx_judge(&ch->rx, flow, seq) != OMX_RX_NEXT || ch->rx.ahead ||
 	    ch->ahead[seq % OMX_WINDOW] || packets > OMX_WINDOW ||
-	    omx_eager_is_wasteful(skb) || !omx_receive_eager(ch, skb))
+	    (omx_eager_is_wasteful(skb) && !burst_is_whole_bundle(skb)) ||
+	    !omx_receive_eager(ch, skb))
 		return false;
 	channel_count_packets(ch, packets, ack_at);
 	while (packets--)

@@ -23,6 +23,8 @@
 /* A page of a long bundle has room for so many messages like its first one, or so many bytes. */
 #define PAGE_MESSAGES	16
 #define PAGE_BYTES	32768
+/* A longer one is copied without the lock, into as much memory as it takes. */
+#define PAGE_MESSAGE_MAX 8192
 
 /* A packet with one message becomes a bundle without being moved. */
 static_assert(sizeof(struct omx_wire_eager) - offsetof(struct omx_wire_eager, match_info) ==
@@ -36,6 +38,7 @@ static_assert(OMX_EAGER_HEADER % OMX_WIRE_BUNDLE_ALIGN == 0);
 static_assert(2 * (1 + OMX_WIRE_BUNDLED_MAX / OMX_SLOT_SIZE) <= OMX_PACKET_SLOTS_MAX);
 static_assert(2 * (sizeof(struct omx_wire_bundled) + OMX_WIRE_LONG_BUNDLED_MAX) <=
 	      OMX_WIRE_EAGER_MAX);
+static_assert(2 * (sizeof(struct omx_wire_bundled) + PAGE_MESSAGE_MAX) <= PAGE_BYTES);
 static_assert(PAGE_BYTES <= OMX_WIRE_EAGER_MAX);
 
 static u32 bundle_align(u32 length)
@@ -105,9 +108,9 @@ static u32 long_packets(const struct omx_channel *ch)
 
 /*
  * The memory of one that begins with a message of this length: a page for several of them, or
- * else what it takes alone.  0: it would have no room for a second one, or a packet has enough,
- * which takes fewer instructions for each message.  All of it is charged to the user, so little
- * of it should be in vain.
+ * what a long one takes alone.  0: it would have no room for a second one, or a packet has
+ * enough, which takes fewer instructions for each message.  All of it is charged to the user, so
+ * little of it should be in vain.
  */
 static u32 long_size(const struct omx_channel *ch, u32 packet_payload, u32 length)
 {
@@ -118,7 +121,7 @@ static u32 long_size(const struct omx_channel *ch, u32 packet_payload, u32 lengt
 
 	if (wanted <= packet_payload || most < two)
 		return 0;
-	if (min_t(u32, most, PAGE_BYTES) < two)
+	if (length > PAGE_MESSAGE_MAX)
 		return one;
 	return omx_page_pool_page_size(min3(wanted, most, (u32)PAGE_BYTES));
 }
@@ -294,8 +297,8 @@ static bool packet_add(struct sk_buff *packet, u32 mtu, u64 match_info,
 	u32 used = packet_used(packet), all = bundle_with(used, length);
 	struct omx_wire_head *head = omx_packet_head(packet);
 
-	if (length > OMX_WIRE_BUNDLED_MAX || omx_pending_cb(packet)->packets > 1 ||
-	    !packet_has_messages(packet) || !packet_has_room(packet, length) || all > mtu ||
+	if (omx_pending_cb(packet)->packets > 1 || !packet_has_messages(packet) ||
+	    !packet_has_room(packet, length) || all > mtu ||
 	    omx_pending_cb(packet)->slots + omx_ring_slots(length) > OMX_PACKET_SLOTS_MAX ||
 	    !message_add(skb_tail_pointer(packet), used, match_info, data, length))
 		return false;
@@ -331,9 +334,11 @@ bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_
 	if (!packet)
 		return false;
 	if (packet_is_long(packet))
-		added = long_add(ch, packet, mtu, match_info, data, length);
+		added = length <= PAGE_MESSAGE_MAX &&
+			long_add(ch, packet, mtu, match_info, data, length);
 	else
-		added = packet_add(packet, mtu, match_info, data, length);
+		added = length <= OMX_WIRE_BUNDLED_MAX &&
+			packet_add(packet, mtu, match_info, data, length);
 	if (added)
 		bundle_count_message(ch, packet, length);
 	return added;

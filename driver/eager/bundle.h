@@ -43,7 +43,8 @@ u32 omx_bundle_room(u32 length, u32 mtu);
 bool omx_bundle_takes_another(const struct omx_channel *ch, struct sk_buff *packet);
 /*
  * ch->lock held.  Adds a message to the skb that waits at the end of the queue.  False: there
- * is none, it has no room, or the program's memory cannot be read without waiting.
+ * is none, it has no room, the message is too long to be copied under the lock, or the program's
+ * memory cannot be read without waiting.
  */
 bool omx_bundle_add(struct omx_channel *ch, u32 mtu, u64 match_info, struct omx_buffer_iter *data,
 		    u32 length);
