@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "fixture.h"
 
 #define TIMEOUT_MS 10000
@@ -150,4 +154,47 @@ bool probed(omx_endpoint_t ep, uint64_t tag)
 
 	ok(omx_iprobe(ep, tag, ALL, NULL, &result));
 	return result;
+}
+
+struct sleeper {
+	void *(*run)(void *);
+	void *argument;
+	atomic_int tid;
+};
+
+static void *sleeper_run(void *argument)
+{
+	struct sleeper *sleeper = argument;
+	void *(*run)(void *) = sleeper->run;
+	void *run_argument = sleeper->argument;
+
+	sleeper->tid = gettid();
+	return run(run_argument);
+}
+
+/* The third field of proc_pid_stat(5), behind the name in brackets. */
+static bool sleeps(pid_t tid)
+{
+	char path[64], state = 'S';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return true;		/* it has ended */
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'S';		/* it has ended since */
+	fclose(file);
+	return state == 'S';
+}
+
+pthread_t start_sleeper(void *(*run)(void *), void *argument)
+{
+	struct sleeper sleeper = { .run = run, .argument = argument };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, sleeper_run, &sleeper), 0);
+	while (!sleeper.tid || !sleeps(sleeper.tid))
+		usleep(1000);
+	return thread;
 }

@@ -5,6 +5,7 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,6 +62,9 @@ bool done(omx_endpoint_t ep, omx_request_t *request, omx_status_t *status);
 /* A send that nobody waits for, and a receive into nowhere that matches exactly. */
 void send_tag(omx_endpoint_t ep, omx_endpoint_addr_t dest, uint64_t tag, size_t length);
 omx_status_t receive_tag(omx_endpoint_t ep, uint64_t tag, size_t length);
+
+/* Starts a thread that will sleep in a call, and returns when it does, or when it has ended. */
+pthread_t start_sleeper(void *(*run)(void *), void *argument);
 
 /* Does a probe find a message with this tag? */
 bool probed(omx_endpoint_t ep, uint64_t tag);

@@ -4,7 +4,6 @@
  * channels that go away, endpoints that are closed.
  */
 #include <errno.h>
-#include <pthread.h>
 
 #include "fixture_window.h"
 
@@ -182,12 +181,8 @@ static void *run_flush_all(void *argument)
 
 static void start(struct waiter *waiter, struct pair *pair, void *(*run)(void *))
 {
-	const struct timespec pause = { .tv_nsec = 20000000 };
-
 	*waiter = (struct waiter){ .pair = pair, .result = 2 };
-	assert_int_equal(pthread_create(&waiter->thread, NULL, run, waiter), 0);
-	/* Most likely it sleeps then. */
-	nanosleep(&pause, NULL);
+	waiter->thread = start_sleeper(run, waiter);
 }
 
 static void end(struct waiter *waiter, omx_return_t ret, uint32_t result)

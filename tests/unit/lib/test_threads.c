@@ -2,7 +2,6 @@
 /*
  * Several threads, the library's own, and processes.
  */
-#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -76,7 +75,7 @@ static void start(struct waiter *waiter, omx_endpoint_t ep, void *(*how)(void *)
 	waiter->ep = ep;
 	waiter->timeout = OMX_TIMEOUT_INFINITE;
 	waiter->result = 77;
-	assert_int_equal(pthread_create(&waiter->thread, NULL, how, waiter), 0);
+	waiter->thread = start_sleeper(how, waiter);
 }
 
 static void join(struct waiter *waiter, omx_return_t ret, uint32_t result)
@@ -95,13 +94,11 @@ static void blocked_until_a_message_comes(void **state)
 
 	ok(omx_irecv(pair->b, target, sizeof(target), 1, ALL, NULL, &waiter.request));
 	start(&waiter, pair->b, wait_one);
-	nap(5);
 	send_tag(pair->a, pair->to_b, 1, 10);
 	join(&waiter, OMX_SUCCESS, 1);
 	assert_int_equal(waiter.status.xfer_length, 10);
 
 	start(&waiter, pair->b, probe);
-	nap(5);
 	send_tag(pair->a, pair->to_b, 2, 10);
 	join(&waiter, OMX_SUCCESS, 1);
 	receive_tag(pair->b, 2, 10);
@@ -118,18 +115,15 @@ static void woken_without_an_event(void **state)
 	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &waiter.request));
 	copy = waiter.request;
 	start(&waiter, pair->b, wait_one);
-	nap(5);
 	ok(omx_cancel_notest(pair->b, &copy, &result));
 	join(&waiter, OMX_SUCCESS, 1);
 	assert_int_equal(waiter.status.code, OMX_CANCELLED);
 
 	start(&waiter, pair->b, wait_any);
-	nap(5);
 	ok(omx_isend(pair->b, NULL, 0, pair->to_a, 1, NULL, &request));
 	join(&waiter, OMX_SUCCESS, 1);
 
 	start(&waiter, pair->b, peek);
-	nap(5);
 	ok(omx_isend(pair->b, NULL, 0, pair->to_a, 1, NULL, &request));
 	join(&waiter, OMX_SUCCESS, 1);
 	assert_ptr_equal(waiter.request, request);
@@ -138,14 +132,12 @@ static void woken_without_an_event(void **state)
 	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &waiter.request));
 	copy = waiter.request;
 	start(&waiter, pair->b, wait_one);
-	nap(5);
 	ok(omx_set_request_timeout(pair->b, copy, 5));
 	join(&waiter, OMX_SUCCESS, 1);
 	assert_int_equal(waiter.status.code, OMX_TIMEOUT);
 
 	ok(omx_issend(pair->b, NULL, 0, pair->to_a, 9, NULL, &waiter.request));
 	start(&waiter, pair->b, wait_one);
-	nap(5);
 	ok(omx_disconnect(pair->b, pair->to_a));
 	join(&waiter, OMX_SUCCESS, 1);
 	assert_int_equal(waiter.status.code, OMX_MESSAGE_ABORTED);
@@ -161,7 +153,6 @@ static void taken_by_another_thread(void **state)
 	ok(omx_irecv(pair->b, NULL, 0, 1, ALL, NULL, &waiter.request));
 	copy = waiter.request;
 	start(&waiter, pair->b, wait_one);
-	nap(5);
 	ok(omx_cancel(pair->b, &copy, &result));
 	join(&waiter, OMX_BAD_REQUEST, 0);
 }
@@ -207,7 +198,6 @@ static void close_sends_everybody_away(void **state)
 	start(&waiters[2], pair->b, peek);
 	start(&waiters[3], pair->b, probe);
 	start(&waiters[4], pair->b, connect_silent);
-	nap(20);
 	ok(omx_close_endpoint(pair->b));
 	for (int i = 0; i < 5; i++)
 		join(&waiters[i], OMX_BAD_ENDPOINT, 0);

@@ -3,7 +3,6 @@
  * Windows: what they export and to whom, their handles and keys, put events.
  */
 #include <errno.h>
-#include <pthread.h>
 
 #include "fixture_memory.h"
 #include "fixture_window.h"
@@ -220,16 +219,6 @@ static void *run_close(void *argument)
 	return NULL;
 }
 
-static pthread_t start(void *(*run)(void *), struct destroyer *argument)
-{
-	const struct timespec pause = { .tv_nsec = 20000000 };
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, run, argument), 0);
-	nanosleep(&pause, NULL);
-	return thread;
-}
-
 /* Nobody else waits for it, except who closes the endpoint. */
 static void destroying_takes_long(void **state)
 {
@@ -242,13 +231,13 @@ static void destroying_takes_long(void **state)
 	ok(omx_window_of_region(pair->b, region, 0, 8, OMX_WINDOW_RIGHT_GET, NULL,
 				&destroyer.window));
 	mock_hold_revokes(true);
-	destroying = start(run_destroy, &destroyer);
+	destroying = start_sleeper(run_destroy, &destroyer);
 	assert_int_equal(omx_window_key(pair->b, destroyer.window, &key), OMX_BAD_REQUEST);
 	assert_int_equal(omx_window_destroy(pair->b, destroyer.window), OMX_BAD_REQUEST);
 	assert_int_equal(omx_region_release(pair->b, region), OMX_BUSY);
 	make_window(pair->b, memory, 8, RIGHTS, &key);
 	assert_int_equal(get(pair, key, local, 8, 0).code, OMX_SUCCESS);
-	closing = start(run_close, &closer);
+	closing = start_sleeper(run_close, &closer);
 	mock_hold_revokes(false);
 	pthread_join(destroying, NULL);
 	pthread_join(closing, NULL);
