@@ -612,6 +612,26 @@ static void refusal__ends_with_a_probe(void **state)
 	run_from(&s, s.now, recovery_limit(SECOND) + DELAYED_ACK_US);
 }
 
+/* What left less than a round trip before may still be in the queues when the window opens. */
+static void refusal__is_older_than_a_round_trip(void **state)
+{
+	static struct simulation s;
+	u32 seq;
+
+	(void)state;
+	start(&s, 4);
+	s.now = SECOND;
+	s.rtt.min = 100;
+	s.rtt.srtt = 1000;
+	for (seq = 1; seq <= 4; seq++)
+		s.tx.sent[seq] = s.now - 400 * (5 - seq);	/* 1600, 1200, 800, 400 us ago */
+	s.tx.next = 5;
+	assert_int_equal(omx_rack_find_refused(&s.tx, &s.rtt, s.now), 2);
+	assert_true(s.tx.lost == (omx_tx_bit(&s.tx, 1) | omx_tx_bit(&s.tx, 2)));
+	/* They are not declared lost again. */
+	assert_int_equal(omx_rack_find_refused(&s.tx, &s.rtt, s.now), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -629,6 +649,7 @@ int main(void)
 		cmocka_unit_test(reordering__makes_patient),
 		cmocka_unit_test(refusal__is_not_loss),
 		cmocka_unit_test(refusal__ends_with_a_probe),
+		cmocka_unit_test(refusal__is_older_than_a_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
