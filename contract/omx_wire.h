@@ -137,6 +137,7 @@ struct omx_wire_hello {
 #define OMX_HELLO_PROBE		0x02
 #define OMX_HELLO_TSO		0x04	/* I make and receive TCP segments */
 #define OMX_HELLO_TSO_OWN	0x08	/* the same, rather with our Ethertype than that of IPv4 */
+#define OMX_HELLO_IN_PAGES	0x10	/* I receive long frames into pages of 4 KiB */
 
 struct omx_wire_connect {
 	__be32	key;

@@ -18,6 +18,7 @@
 #include "endpoint/endpoint.h"
 #include "net/board.h"
 #include "net/frame.h"
+#include "net/path_mtu.h"
 #include "net/transmit.h"
 #include "observe/lock_order.h"
 #include "onesided/put_ack.h"
@@ -266,35 +267,45 @@ static u32 channel_path_mtu(const struct omx_channel *ch)
 			    min_t(u32, READ_ONCE(ch->mtu), ETH_DATA_LEN));
 }
 
-static bool channel_has_tso(const struct omx_channel *ch)
+static u32 channel_burst_mtu(const struct omx_channel *ch, u32 mtu)
 {
-	bool reaches;
+	struct omx_board *board = ch->ep->board;
+	u32 burst = mtu;
 
 	rcu_read_lock();
-	reaches = omx_tso_reaches(ch->ep->board, ch->mac);
+	if (omx_peer_prefers_pages(board, ch->mac))
+		burst = omx_path_mtu_in_pages(mtu);
+	if (mtu >= OMX_TSO_MTU_MIN && omx_tso_reaches(board, ch->mac))
+		burst -= OMX_TSO_OVERHEAD;
 	rcu_read_unlock();
-	return reaches;
+	return burst;
 }
 
-u32 omx_channel_mtu(struct omx_channel *ch)
+static void channel_update_mtu(struct omx_channel *ch)
 {
 	unsigned int generation = READ_ONCE(ch->ep->board->peers.generation);
 
 	/* Pairs with the release: who sees the generation sees its MTU. */
 	if (smp_load_acquire(&ch->mtu_generation) != generation) {
-		WRITE_ONCE(ch->mtu, channel_path_mtu(ch));
-		WRITE_ONCE(ch->tso, channel_has_tso(ch));
+		u32 mtu = channel_path_mtu(ch);
+
+		WRITE_ONCE(ch->mtu, mtu);
+		WRITE_ONCE(ch->burst_mtu, channel_burst_mtu(ch, mtu));
 		/* Pairs with the acquire. */
 		smp_store_release(&ch->mtu_generation, generation);
 	}
+}
+
+u32 omx_channel_mtu(struct omx_channel *ch)
+{
+	channel_update_mtu(ch);
 	return READ_ONCE(ch->mtu);
 }
 
 u32 omx_channel_burst_mtu(struct omx_channel *ch)
 {
-	u32 mtu = omx_channel_mtu(ch);
-
-	return READ_ONCE(ch->tso) && mtu >= OMX_TSO_MTU_MIN ? mtu - OMX_TSO_OVERHEAD : mtu;
+	channel_update_mtu(ch);
+	return READ_ONCE(ch->burst_mtu);
 }
 
 /* ---- flows of channels that have ended ---- */

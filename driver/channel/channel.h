@@ -86,7 +86,7 @@ struct omx_channel {
 	bool local;			/* the peer is on this board's host */
 	struct omx_small_queue *queue;	/* NULL: the peer is on this board */
 	u32 mtu;			/* of the path; see omx_channel_mtu() */
-	bool tso;			/* frames may leave as TCP segments; the same */
+	u32 burst_mtu;			/* see omx_channel_burst_mtu() */
 	unsigned int mtu_generation;
 
 	spinlock_t lock;		/* protects what follows, unless noted */
@@ -201,7 +201,10 @@ struct omx_channel *omx_channel_make(struct omx_endpoint *ep, u64 mac,
 bool omx_channel_is_possible(struct omx_endpoint *ep, u64 mac, u16 endpoint, u32 session);
 /* Largest frame, Ethernet header excluded, that reaches the peer. */
 u32 omx_channel_mtu(struct omx_channel *ch);
-/* The same for frames that may leave together, as TCP segments (net/tcp_segments.h). */
+/*
+ * How long frames are to be that carry much together: as TCP segments (net/tcp_segments.h) they
+ * have longer headers, and the receiver may need fewer pages for shorter ones.
+ */
 u32 omx_channel_burst_mtu(struct omx_channel *ch);
 
 /* An account has room again: continues what was refused.  Process context. */

@@ -25,7 +25,8 @@ struct message {
 	struct omx_buffer_iter data;
 	u64 match_info;
 	u32 length;
-	u32 frame_payload;
+	u32 frame_payload;		/* of several frames */
+	bool fits_frame;		/* it needs only one */
 	bool may_join;			/* it may travel together with others */
 	u32 room;			/* of a packet that it waits in for others, else 0 */
 	bool has_room;			/* in its packet, or burst, for another one */
@@ -97,7 +98,8 @@ static int message_make_fragments(struct message *message, struct sk_buff_head *
 	u32 offset = 0;
 
 	do {
-		u32 length = min(message->length - offset, message->frame_payload);
+		u32 most = message->fits_frame ? message->length : message->frame_payload;
+		u32 length = min(message->length - offset, most);
 		struct sk_buff *skb = message_make_fragment(message, offset, length);
 		int error;
 
@@ -138,7 +140,7 @@ static int message_make_packets(struct message *message, struct sk_buff_head *pa
 		__skb_queue_tail(packets, burst);
 		return 0;
 	}
-	if (message->length > message->frame_payload)
+	if (!message->fits_frame)
 		burst = message_make_burst(message);
 	if (!burst)
 		return message_make_fragments(message, packets);
@@ -218,6 +220,7 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
+	message.fits_frame = message.length <= omx_channel_mtu(message.ch) - OMX_EAGER_HEADER;
 	message.may_join = !message.data.segment && message.length <= OMX_WIRE_LONG_BUNDLED_MAX;
 	message.room = 0;
 	message.has_room = false;

@@ -66,6 +66,7 @@ struct omx_board {
 	u64 mac;			/* never changes: another MAC is another board */
 	struct omx_net *on;		/* of its namespace */
 	struct omx_tso tso;
+	bool in_pages;			/* the device receives long frames so; peers.lock */
 	struct packet_type packet_type;	/* for this device only: frames need no lookup */
 	struct kref ref;
 	struct rcu_head rcu;

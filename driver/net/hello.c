@@ -27,6 +27,7 @@
 #include "net/hello.h"
 #include "net/mtu_probe.h"
 #include "net/peer.h"
+#include "net/rx_pages.h"
 #include "net/tcp_segments.h"
 #include "net/transmit.h"
 #include "netlink/events.h"
@@ -104,7 +105,8 @@ static struct sk_buff *hello_make(struct omx_board *board, enum omx_wire_type ty
 	hello = omx_packet_body(skb);
 	hello->boot = cpu_to_be32(board->boot);
 	hello->mtu = cpu_to_be16(omx_board_mtu(board));
-	hello->flags = flags | board_tso_flags(board);
+	hello->flags = flags | board_tso_flags(board) |
+		       (READ_ONCE(board->in_pages) ? OMX_HELLO_IN_PAGES : 0);
 	hello->name_length = length;
 	memcpy(hello + 1, name, length);
 	memset((char *)(hello + 1) + length, 0, payload - length);
@@ -482,6 +484,10 @@ static void peer_fill_from_hello(struct omx_board *board, struct omx_peer *peer,
 		omx_peers_count_mtu_change(&board->peers);
 		omx_mtu_probe_soon(board, peer);
 	}
+	if (peer->in_pages != !!(hello->flags & OMX_HELLO_IN_PAGES)) {
+		WRITE_ONCE(peer->in_pages, !peer->in_pages);
+		omx_peers_count_mtu_change(&board->peers);
+	}
 	if (peer->takes_tso != (hello->flags & TSO_FLAGS)) {
 		peer->takes_tso = hello->flags & TSO_FLAGS;
 		peer->tso_needs_ip = false;
@@ -606,6 +612,16 @@ static void hello_respond(struct omx_board *board, const struct hello *hello, bo
 		hello_send(board, OMX_WIRE_HELLO, hello->mac, 0);
 }
 
+/* Probes are as long as frames can be.  Our next hello, perhaps the response to it, says so. */
+static void board_note_pages(struct omx_board *board, const struct sk_buff *skb)
+{
+	lockdep_assert_held(&board->peers.lock);
+	if (board->in_pages || !omx_rx_is_in_pages(skb))
+		return;
+	WRITE_ONCE(board->in_pages, true);
+	omx_peers_count_mtu_change(&board->peers);
+}
+
 void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 {
 	struct omx_peer_table *table = &board->peers;
@@ -618,6 +634,7 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 		return;
 	}
 	spin_lock(&table->lock);
+	board_note_pages(board, skb);
 	if (table->running)
 		peer = peer_learn(board, &hello);
 	probe = hello.flags & OMX_HELLO_PROBE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The search for the path MTU, see path_mtu.h.  Plain data, no locks. */
+#include <linux/if_ether.h>
 #include <linux/kernel.h>
 
 #include "net/path_mtu.h"
@@ -68,4 +69,24 @@ void omx_path_mtu_doubt(struct omx_path_mtu *path, u32 base)
 {
 	if (!path->probe && path->proved > base)
 		path_try(path, path->proved);
+}
+
+/* Around what the MTU counts: Ethernet header, VLAN tag, checksum. */
+#define LINK_HEADERS	(ETH_HLEN + 4 + ETH_FCS_LEN)
+
+/* A frame costs about as much as a page by itself, measured with e1000. */
+static u32 cost(u32 frames, u32 pages)
+{
+	return frames * (pages + 1);
+}
+
+u32 omx_path_mtu_in_pages(u32 mtu)
+{
+	const u32 longest = mtu + LINK_HEADERS, pages = longest / OMX_RX_PAGE;
+	const u32 whole = pages * OMX_RX_PAGE;
+
+	/* As many bytes either way: `longest` frames of whole pages, or `whole` of the longest. */
+	if (pages && whole < longest && cost(longest, pages) < cost(whole, pages + 1))
+		return whole - LINK_HEADERS;
+	return mtu;
 }

@@ -48,4 +48,14 @@ bool omx_path_mtu_answered(struct omx_path_mtu *path, u32 length);
 /* Long frames seem to be lost: what was proved is to be proved again. */
 void omx_path_mtu_doubt(struct omx_path_mtu *path, u32 base);
 
+/* Drivers of NICs receive a long frame into several of them. */
+#define OMX_RX_PAGE	4096
+
+/*
+ * How long frames are to be for a board that receives them into pages, if there are many: the
+ * longest that are permitted, unless shorter ones cost it less.  An end that takes a bit of
+ * another page costs as much as if it filled the page.
+ */
+u32 omx_path_mtu_in_pages(u32 mtu);
+
 #endif

@@ -215,6 +215,7 @@ void omx_peer_forget(struct omx_peer_table *table, struct omx_peer *peer)
 	}
 	peer_report_lost(table, peer);
 	WRITE_ONCE(peer->mtu, 0);
+	WRITE_ONCE(peer->in_pages, false);
 	WRITE_ONCE(peer->tso, 0);
 	peer->tso_needs_ip = false;
 	memset(&peer->path, 0, sizeof(peer->path));
@@ -334,6 +335,13 @@ u32 omx_peer_mtu(struct omx_board *board, u64 mac, u32 assumed)
 	mtu = min(mtu, peer ? peer_mtu(peer, assumed) : assumed);
 	rcu_read_unlock();
 	return mtu;
+}
+
+bool omx_peer_prefers_pages(struct omx_board *board, u64 mac)
+{
+	const struct omx_peer *peer = omx_peer_find(&board->peers, mac);
+
+	return peer && !peer->udp && (READ_ONCE(board->in_pages) || READ_ONCE(peer->in_pages));
 }
 
 bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length)
@@ -523,6 +531,7 @@ void omx_peer_inherit(struct omx_peer *new, const struct omx_peer *old)
 	new->probe_due = old->probe_due;
 	new->probe_nonce = old->probe_nonce;
 	new->probe_ended = old->probe_ended;
+	new->in_pages = old->in_pages;
 	new->takes_tso = old->takes_tso;	/* the next look decides the rest */
 	new->heard = old->heard;
 	new->responded = old->responded;

@@ -48,6 +48,7 @@ struct omx_peer {
 	u32 probe_nonce;		/* of probes to it; 0: none was sent; table->lock held */
 	unsigned long probe_answered;	/* jiffies: its last one, by us; table->lock held */
 	bool probe_ended;		/* the search has found the path MTU; table->lock held */
+	bool in_pages;			/* OMX_HELLO_IN_PAGES of its hello; table->lock held */
 	u8 takes_tso;			/* OMX_HELLO_TSO... of its hello; table->lock held */
 	__be16 tso;			/* Ethertype of segments that reach it, or 0: tso_probe.c */
 	__be16 tso_asked;		/* that of probes, or 0: no search; table->lock held */
@@ -143,6 +144,8 @@ bool omx_peer_accepts(struct omx_board *board, u64 mac, u32 length);
 bool omx_peer_is_unreachable(struct omx_board *board, u64 mac);
 
 /* ---- any context, RCU read lock or table->lock held ---- */
+/* Are frames that carry much, to the peer or from it, to fill pages? */
+bool omx_peer_prefers_pages(struct omx_board *board, u64 mac);
 /* Is any peer reached by UDP, or was one ever?  Otherwise the next two need not be asked. */
 static inline bool omx_peers_know_udp(const struct omx_peer_table *table)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * In place of the parts of the driver that are not simulated: one-sided accesses,
- * control groups, segmentation, copies within a host, the limit for the queue of the
+ * control groups, segmentation, pages of devices, copies within a
+ * host, the limit for the queue of the
  * device, netlink.  Nobody uses them here; what a
  * channel calls of them finds nothing.
  */
@@ -13,6 +14,7 @@
 #include "net/gso_skb.h"
 #include "net/small_queue.h"
 #include "net/packet_pool.h"
+#include "net/rx_pages.h"
 #include "net/tx_page_pool.h"
 #include "netlink/events.h"
 #include "onesided/access.h"
@@ -23,6 +25,14 @@
 #include "onesided/when.h"
 #include "program.h"
 #include "pull/private.h"
+
+/* ---- pages that devices receive into ---- */
+
+/* One node in two has such a device. */
+bool omx_rx_is_in_pages(const struct sk_buff *skb)
+{
+	return skb->len > 4096 && skb->to->index & 1;
+}
 
 /* ---- one-sided accesses ---- */
 

@@ -122,6 +122,33 @@ static void path_mtu__late_answers_count(void **state)
 	assert_false(omx_path_mtu_answered(&path, 5000));
 }
 
+/* Frames and pages for each byte that frames carry. */
+static double cost_of_byte(u32 mtu)
+{
+	return (1 + DIV_ROUND_UP(mtu + 22, 4096)) / (double)mtu;
+}
+
+static void path_mtu__frames_fill_pages(void **state)
+{
+	u32 mtu;
+
+	(void)state;
+	assert_int_equal(omx_path_mtu_in_pages(9000), 8192 - 22);
+	assert_int_equal(omx_path_mtu_in_pages(4500), 4096 - 22);
+	/* What fits already, and where a part of another page carries enough. */
+	assert_int_equal(omx_path_mtu_in_pages(1500), 1500);
+	assert_int_equal(omx_path_mtu_in_pages(4096 - 22), 4096 - 22);
+	assert_int_equal(omx_path_mtu_in_pages(8192 - 22), 8192 - 22);
+	assert_int_equal(omx_path_mtu_in_pages(16000), 16000);
+	for (mtu = 576; mtu <= 65535; mtu++) {
+		u32 used = omx_path_mtu_in_pages(mtu);
+
+		assert_true(used <= mtu && used > mtu / 2);
+		assert_true(used == mtu || (used + 22) % 4096 == 0);
+		assert_true(cost_of_byte(used) <= cost_of_byte(mtu) * 1.01);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +159,7 @@ int main(void)
 		cmocka_unit_test(path_mtu__narrower_and_wider_again),
 		cmocka_unit_test(path_mtu__another_target_is_another_search),
 		cmocka_unit_test(path_mtu__late_answers_count),
+		cmocka_unit_test(path_mtu__frames_fill_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
