@@ -63,7 +63,18 @@ driver_options() {
 	sum=$(sum_of gcc "$top"/{driver,contract} "$headers/Module.symvers")
 	! has_passed driver-options "$sum" || return 0
 	build_silently check-options OMX_DMA=n OMX_MEASURE=1 || return
+	build_without NETFILTER_INGRESS NET_UDP_TUNNEL || return
 	note_passed driver-options "$sum"
+}
+
+# build_without OPTION...: as for a kernel that was configured without them.
+build_without() {
+	local option without=$build/without.h kernel=()
+	for option; do
+		printf '#undef CONFIG_%s\n' "$option" "${option}_MODULE"
+		kernel+=("CONFIG_$option=")
+	done >"$without"
+	build_silently check-without KCFLAGS="-include $without" "${kernel[@]}"
 }
 
 # build_silently NAME ARGUMENT...: the driver, in that directory of $build.
