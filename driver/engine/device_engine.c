@@ -29,10 +29,13 @@
 #include "memory/space.h"
 #include "net/board.h"
 
-/* No working engine completes nothing for so long. */
-#define PATIENCE	HZ
-/* For a page, with SVA: then the processor takes over. */
-#define STALL_PERIOD	(HZ / 20)
+/* Between two looks, and for a page with SVA: then the processor takes over. */
+#define WATCH_PERIOD	(HZ / 20)
+/*
+ * No working engine completes nothing for so many looks.  Not by the clock: it goes on
+ * while a virtual machine does not.
+ */
+#define WATCHES_MAX	20
 #define STALLS_MAX	6
 
 static const struct omx_engine_ops device_engine_ops;
@@ -112,8 +115,7 @@ void omx_device_feed(void)
 	if (omx_device_should_turn())
 		omx_device_schedule_turn();
 	if (!omx_device_is_idle())
-		schedule_delayed_work(&engine_watch_work,
-				      omx_device.has_sva ? STALL_PERIOD : PATIENCE);
+		schedule_delayed_work(&engine_watch_work, WATCH_PERIOD);
 }
 
 /* ---- the end of a copy ---- */
@@ -386,15 +388,13 @@ static void engine_watch_rings(void)
 
 static bool engine_has_been_silent(void)
 {
-	unsigned int most = omx_device.has_sva ? PATIENCE / STALL_PERIOD : 1;
-
 	lockdep_assert_held(&omx_device_engine.lock);
 	if (omx_device_is_idle() || omx_device.watched != omx_device_engine.landed)
 		omx_device.silent = 0;
 	else
 		omx_device.silent++;
 	omx_device.watched = omx_device_engine.landed;
-	return omx_device.silent >= most;
+	return omx_device.silent >= WATCHES_MAX;
 }
 
 static void engine_watch(struct work_struct *work)

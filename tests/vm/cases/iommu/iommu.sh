@@ -40,7 +40,7 @@ grows() {
 	before=$(counted "$1")
 	"${@:2}"
 	echo "$1: $(($(counted "$1") - before))"
-	[ "$(counted "$1")" -gt "$before" ] || fail "it did not happen: $1"
+	[ "$(counted "$1")" -gt "$before" ] || fail "it did not happen: $1; $(said_of_engine)"
 }
 
 copied='piece of a frame copied by the device'
