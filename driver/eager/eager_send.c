@@ -95,10 +95,10 @@ static struct sk_buff *message_make_burst(const struct message *message)
 
 static int message_make_fragments(struct message *message, struct sk_buff_head *packets)
 {
+	u32 most = message->fits_frame ? message->length : message->frame_payload;
 	u32 offset = 0;
 
 	do {
-		u32 most = message->fits_frame ? message->length : message->frame_payload;
 		u32 length = min(message->length - offset, most);
 		struct sk_buff *skb = message_make_fragment(message, offset, length);
 		int error;

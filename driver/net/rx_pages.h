@@ -8,7 +8,7 @@
 #include <linux/skbuff.h>
 
 /*
- * Is the frame in several pages of 4 KiB, all full but the last one?  False as well if it is
+ * Is the frame in several pages of 4 KiB, of which the first one is full?  False as well if it is
  * not known: a frame that is shorter, or that another host on this machine has made.
  */
 bool omx_rx_is_in_pages(const struct sk_buff *skb);

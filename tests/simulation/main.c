@@ -70,7 +70,7 @@ static struct shared {
 	u64 seeds, frames, failed;
 	u64 virtual_ms, peak;
 	u64 bundles, bundled, split, unread, pushed, missed;
-	u64 joined, kept, resumed;
+	u64 joined, kept, resumed, shortened[2];
 } *shared;
 
 static void print_replay(u64 seed)
@@ -109,6 +109,8 @@ static void run_one(u64 seed)
 	__atomic_add_fetch(&shared->joined, sim.joined, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->kept, sim.kept, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&shared->resumed, sim.resumed, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->shortened[0], sim.shortened[0], __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shared->shortened[1], sim.shortened[1], __ATOMIC_RELAXED);
 	if (sim.peak > shared->peak)
 		shared->peak = sim.peak;
 	__atomic_add_fetch(&shared->virtual_ms, sim_now / SIM_MS, __ATOMIC_RELAXED);
@@ -174,7 +176,8 @@ static bool rare_happened(void)
 	if (shared->bundles < 10 * shared->seeds || shared->split < shared->seeds / 200 ||
 	    shared->unread < shared->seeds || shared->pushed < shared->seeds / 8 ||
 	    shared->missed < shared->seeds / 3000 || shared->joined < shared->seeds ||
-	    shared->kept < 2 * shared->seeds || shared->resumed < shared->seeds / 300) {
+	    shared->kept < 2 * shared->seeds || shared->resumed < shared->seeds / 300 ||
+	    !shared->shortened[0] || !shared->shortened[1]) {
 		fprintf(stderr, "too few bundles or pushes, or what can happen is too rare\n");
 		return false;
 	}

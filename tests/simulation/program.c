@@ -11,6 +11,8 @@
 #include "eager/eager_receive.h"
 #include "eager/eager_send.h"
 #include "net/frame.h"
+#include "net/path_mtu.h"
+#include "net/peer.h"
 #include "program.h"
 #include "pull/pull.h"
 #include "pull/rndv.h"
@@ -465,6 +467,24 @@ static void program_check_corked(const struct omx_channel *ch)
 		    omx_packet_head(last)->type == OMX_WIRE_NOTIFY);
 }
 
+/* Frames fill pages if either host receives into pages, which the other one is told. */
+static void program_check_frames(struct omx_channel *ch)
+{
+	struct omx_board *board = ch->ep->board;
+	u32 mtu = omx_channel_mtu(ch), in_pages = omx_path_mtu_in_pages(mtu);
+	struct omx_peer *peer;
+	bool told;
+
+	rcu_read_lock();
+	peer = omx_peer_find(&board->peers, ch->mac);
+	told = peer && peer->in_pages;
+	rcu_read_unlock();
+	SIM_REQUIRE(omx_channel_burst_mtu(ch) == (peer && (board->in_pages || told) ?
+						  in_pages : mtu));
+	if (in_pages < mtu && board->in_pages != told)
+		sim.shortened[told]++;
+}
+
 /* What is corked is known to its program, and to the timer that lets it go soon. */
 static void program_check_channels(struct sim_program *program)
 {
@@ -482,6 +502,7 @@ static void program_check_channels(struct sim_program *program)
 		if (!ch)
 			continue;
 		program_check_pending(ch);
+		program_check_frames(ch);
 		if (ch->corked)
 			program_check_corked(ch);
 		omx_channel_put(ch);

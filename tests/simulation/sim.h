@@ -100,6 +100,7 @@ struct sim {
 	u64 joined;			/* messages with a page of their own, added to a bundle */
 	u64 kept;			/* messages that stay in the frames of a bundle */
 	u64 resumed;			/* bundles that went on when some of theirs did so */
+	u64 shortened[2];		/* looks at frames that fill pages, for whose sake: the peer's */
 	u64 unread;			/* copies for them that would have had to wait */
 	bool healed;
 	u32 stream_count, stream_room;

@@ -632,6 +632,25 @@ static void refusal__is_older_than_a_round_trip(void **state)
 	assert_int_equal(omx_rack_find_refused(&s.tx, &s.rtt, s.now), 0);
 }
 
+/* The window opens before a round trip has passed: a probe finds out what was refused. */
+static void refusal__of_what_has_just_left_ends_with_a_probe(void **state)
+{
+	static struct simulation s;
+
+	(void)state;
+	start(&s, 30);
+	s.rtt.srtt = 20 * WIRE_US;
+	s.refuses = true;
+	send_ready(&s);
+	while (s.arrived < 30)
+		step(&s);
+	s.refuses = false;
+	send_ack(&s, 0);
+	run_from(&s, s.now, 2 * s.rtt.srtt + OMX_PROBE_CALM_US + DELAYED_ACK_US + 4 * WIRE_US);
+	assert_int_equal(s.probes, 1);
+	assert_int_equal(s.sent, 60);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -650,6 +669,7 @@ int main(void)
 		cmocka_unit_test(refusal__is_not_loss),
 		cmocka_unit_test(refusal__ends_with_a_probe),
 		cmocka_unit_test(refusal__is_older_than_a_round_trip),
+		cmocka_unit_test(refusal__of_what_has_just_left_ends_with_a_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
