@@ -6,7 +6,6 @@
  */
 #include <linux/mm.h>
 #include <linux/skbuff.h>
-#include <linux/string.h>
 #include <net/gro.h>
 
 #include "net/gso_skb.h"
@@ -26,11 +25,12 @@ static void gro_take_head(struct sk_buff *to, const struct sk_buff *skb, unsigne
 static void gro_take_fragments(struct sk_buff *to, const struct sk_buff *skb, unsigned int skip)
 {
 	skb_frag_t *frag = &skb_shinfo(to)->frags[skb_shinfo(to)->nr_frags];
-	u8 count = skb_shinfo(skb)->nr_frags;
+	u8 i, count = skb_shinfo(skb)->nr_frags;
 
 	if (!count)
 		return;
-	memcpy(frag, skb_shinfo(skb)->frags, count * sizeof(*frag));
+	for (i = 0; i < count; i++)
+		frag[i] = skb_shinfo(skb)->frags[i];
 	skb_frag_off_add(frag, skip);
 	skb_frag_size_sub(frag, skip);
 	skb_shinfo(to)->nr_frags += count;

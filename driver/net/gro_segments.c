@@ -32,7 +32,7 @@ static bool segment_get(struct sk_buff *skb, struct gro_segment *segment)
 		return false;
 	headers = skb_gro_header(skb, offset + OMX_TSO_HEADERS_MIN, offset);
 	segment->header_length = headers ? omx_gso_segment_header_length(headers) : 0;
-	if (!segment->header_length || length <= segment->header_length)
+	if (!segment->header_length || length < segment->header_length)
 		return false;
 	headers = skb_gro_header(skb, offset + segment->header_length, offset);
 	if (!headers)
@@ -100,17 +100,45 @@ static struct sk_buff *segment_find_held(struct list_head *held_list,
 	return NULL;
 }
 
+/* What segment_is_of_channel() has not compared. */
+static bool segment_has_option_of(const struct omx_wire_tso *held,
+				  const struct omx_wire_tso *option)
+{
+	return held->kind == option->kind && held->option_length == option->option_length &&
+	       held->experiment == option->experiment && held->version == option->version;
+}
+
+static bool segment_has_response_of(const void *held, const void *body)
+{
+	const struct omx_wire_pull_response *a = held, *b = body;
+
+	return a->offset == b->offset && a->pull == b->pull && a->flags == b->flags;
+}
+
+/* By the length, since a type in a page may change. */
+static bool segment_has_body_of(const struct omx_tso_headers *held,
+				const struct gro_segment *segment)
+{
+	const u32 length = segment->header_length - OMX_TSO_HEADERS_MIN;
+
+	if (length == sizeof(struct omx_wire_pull_response))
+		return segment_has_response_of(held->body, segment->headers->body);
+	return !memcmp(held->body, segment->headers->body, length);
+}
+
 /*
  * Nothing but the lengths, the sequence number and the checksums differs in one packet.  Of the
  * others, tso_receive.c looks at those of the first segment.
  */
 static bool segment_is_of_packet(const struct omx_tso_headers *held,
-				 const struct omx_tso_headers *headers)
+				 const struct gro_segment *segment)
 {
+	const struct omx_tso_headers *headers = segment->headers;
+
 	return held->tcp.source == headers->tcp.source && held->tcp.dest == headers->tcp.dest &&
 	       held->tcp.doff == headers->tcp.doff && held->tcp.window == headers->tcp.window &&
-	       !memcmp(&held->option, &headers->option,
-		       omx_tso_option_length(headers->option.type));
+	       segment_has_option_of(&held->option, &headers->option) &&
+	       segment_has_body_of(held, segment);
 }
 
 /* Does this segment follow the held ones, and is no longer than each of them? */
@@ -122,10 +150,20 @@ static bool segment_continues(const struct sk_buff *held, unsigned int offset,
 
 	return omx_gro_is_segment(first) &&
 	       skb_headlen(held) >= offset + segment->header_length &&
-	       segment_is_of_packet(first, segment->headers) &&
+	       segment_is_of_packet(first, segment) &&
 	       be32_to_cpu(first->tcp.seq) + held_payload + segment->payload == segment->end &&
 	       segment->payload <= skb_shinfo(held)->gso_size &&
 	       held->len - offset + segment->payload <= U16_MAX;
+}
+
+/*
+ * Some NICs, such as the e1000 that QEMU emulates, let an empty one follow a packet that full
+ * ones have taken.  It says nothing.  tso_receive.c drops those that do not come by GRO.
+ */
+static bool segment_says_nothing(const struct gro_segment *segment)
+{
+	return !segment->payload &&
+	       be16_to_cpu(segment->headers->ip.tot_len) == segment->header_length;
 }
 
 struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_buff *skb)
@@ -138,6 +176,10 @@ struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_b
 	if (!segment_get(skb, &segment)) {
 		NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
+	}
+	if (segment_says_nothing(&segment)) {
+		napi_consume_skb(skb, 1);
+		return ERR_PTR(-EINPROGRESS);
 	}
 	held = segment_find_held(held_list, segment.headers, offset);
 	is_last = segment_ends_packet(&segment);	/* the headers may move */
