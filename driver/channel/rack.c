@@ -163,7 +163,7 @@ u32 omx_rack_find_refused(struct omx_tx_state *tx, const struct omx_rtt *rtt, u3
 
 	for (seq = tx->acked + 1; seq != tx->next; seq++) {
 		if (!omx_tx_is_missing(tx, seq) || tx->lost & omx_tx_bit(tx, seq) ||
-		    now - tx->sent[seq % OMX_WINDOW] < rtt->srtt)
+		    now - tx->sent[seq % OMX_WINDOW] < rtt->min)
 			continue;
 		tx->lost |= omx_tx_bit(tx, seq);
 		refused++;

@@ -66,8 +66,10 @@ void omx_rack_duplicate(struct omx_rack *rack, const struct omx_rtt *rtt, u32 no
 u32 omx_rack_find_lost(struct omx_rack *rack, struct omx_tx_state *tx,
 		       const struct omx_rtt *rtt, u32 now, u32 *again);
 /*
- * The peer's window is open again: what it has refused is sent again.  What left less than a
- * round trip before may have arrived since.  Returns how many are sent again.
+ * The peer's window is open again: what it has refused is sent again, unless it left less than
+ * the shortest round trip before.  Some of that may have arrived since, if queues are long.  The
+ * smoothed round trip would tell better, but includes delayed acks: what is younger than that
+ * would have to wait for a probe.  Returns how many are sent again.
  */
 u32 omx_rack_find_refused(struct omx_tx_state *tx, const struct omx_rtt *rtt, u32 now);
 

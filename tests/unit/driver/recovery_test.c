@@ -621,8 +621,8 @@ static void refusal__is_older_than_a_round_trip(void **state)
 	(void)state;
 	start(&s, 4);
 	s.now = SECOND;
-	s.rtt.min = 100;
-	s.rtt.srtt = 1000;
+	s.rtt.min = 1000;
+	s.rtt.srtt = 4000;	/* with delayed acks */
 	for (seq = 1; seq <= 4; seq++)
 		s.tx.sent[seq] = s.now - 400 * (5 - seq);	/* 1600, 1200, 800, 400 us ago */
 	s.tx.next = 5;
@@ -639,7 +639,7 @@ static void refusal__of_what_has_just_left_ends_with_a_probe(void **state)
 
 	(void)state;
 	start(&s, 30);
-	s.rtt.srtt = 20 * WIRE_US;
+	s.rtt.min = s.rtt.srtt = 20 * WIRE_US;
 	s.refuses = true;
 	send_ready(&s);
 	while (s.arrived < 30)
