@@ -283,7 +283,8 @@ static u32 channel_burst_mtu(const struct omx_channel *ch, u32 mtu)
 
 static void channel_update_mtu(struct omx_channel *ch)
 {
-	unsigned int generation = READ_ONCE(ch->ep->board->peers.generation);
+	/* Pairs with the release in omx_peers_count_mtu_change(): what has changed is seen. */
+	unsigned int generation = smp_load_acquire(&ch->ep->board->peers.generation);
 
 	/* Pairs with the release: who sees the generation sees its MTU. */
 	if (smp_load_acquire(&ch->mtu_generation) != generation) {

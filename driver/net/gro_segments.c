@@ -20,6 +20,7 @@ struct gro_segment {
 	u32 header_length;
 	u32 payload;
 	u32 end;			/* of the payload, in that of the packet */
+	bool is_padded;
 };
 
 /* At the offset of GRO.  False: nothing that is merged. */
@@ -40,8 +41,9 @@ static bool segment_get(struct sk_buff *skb, struct gro_segment *segment)
 	segment->headers = headers;
 	segment->payload = length - segment->header_length;
 	segment->end = be32_to_cpu(headers->tcp.seq) + segment->payload;
-	/* With padding: it is delivered by itself, behind those that are held. */
-	if (be16_to_cpu(headers->ip.tot_len) != length)
+	segment->is_padded = be16_to_cpu(headers->ip.tot_len) != length;
+	/* It is delivered by itself, behind those that are held. */
+	if (segment->is_padded)
 		NAPI_GRO_CB(skb)->flush = 1;
 	return true;
 }
@@ -162,8 +164,7 @@ static bool segment_continues(const struct sk_buff *held, unsigned int offset,
  */
 static bool segment_says_nothing(const struct gro_segment *segment)
 {
-	return !segment->payload &&
-	       be16_to_cpu(segment->headers->ip.tot_len) == segment->header_length;
+	return !segment->payload && !segment->is_padded;
 }
 
 struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_buff *skb)

@@ -612,11 +612,15 @@ static void hello_respond(struct omx_board *board, const struct hello *hello, bo
 		hello_send(board, OMX_WIRE_HELLO, hello->mac, 0);
 }
 
-/* Probes are as long as frames can be.  Our next hello, perhaps the response to it, says so. */
-static void board_note_pages(struct omx_board *board, const struct sk_buff *skb)
+/*
+ * Probes are as long as frames can be.  Our next hello, perhaps the response to it, says so.
+ * What comes by UDP may have been received by another device.
+ */
+static void board_note_pages(struct omx_board *board, const struct hello *hello,
+			     const struct sk_buff *skb)
 {
 	lockdep_assert_held(&board->peers.lock);
-	if (board->in_pages || !omx_rx_is_in_pages(skb))
+	if (board->in_pages || hello->source || !omx_rx_is_in_pages(skb))
 		return;
 	WRITE_ONCE(board->in_pages, true);
 	omx_peers_count_mtu_change(&board->peers);
@@ -634,7 +638,7 @@ void omx_hello_pkt(struct omx_board *board, struct sk_buff *skb)
 		return;
 	}
 	spin_lock(&table->lock);
-	board_note_pages(board, skb);
+	board_note_pages(board, &hello, skb);
 	if (table->running)
 		peer = peer_learn(board, &hello);
 	probe = hello.flags & OMX_HELLO_PROBE;

@@ -126,7 +126,8 @@ bool omx_peer_has_left(struct omx_board *board, u64 mac)
 void omx_peers_count_mtu_change(struct omx_peer_table *table)
 {
 	lockdep_assert_held(&table->lock);
-	WRITE_ONCE(table->generation, table->generation + 1);
+	/* Pairs with the acquire in channel_update_mtu(): the change comes first. */
+	smp_store_release(&table->generation, table->generation + 1);
 }
 
 int omx_peer_insert(struct omx_peer_table *table, struct omx_peer *peer)
