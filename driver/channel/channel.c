@@ -306,7 +306,8 @@ u32 omx_channel_mtu(struct omx_channel *ch)
 u32 omx_channel_burst_mtu(struct omx_channel *ch)
 {
 	channel_update_mtu(ch);
-	return READ_ONCE(ch->burst_mtu);
+	/* Two who update them may each have written one. */
+	return min(READ_ONCE(ch->burst_mtu), READ_ONCE(ch->mtu));
 }
 
 /* ---- flows of channels that have ended ---- */

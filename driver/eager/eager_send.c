@@ -220,7 +220,9 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.match_info = send.match_info;
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
-	message.fits_frame = message.length <= omx_channel_mtu(message.ch) - OMX_EAGER_HEADER;
+	/* The MTU may change in between. */
+	message.fits_frame = message.length <= max(message.frame_payload,
+						   omx_channel_mtu(message.ch) - OMX_EAGER_HEADER);
 	message.may_join = !message.data.segment && message.length <= OMX_WIRE_LONG_BUNDLED_MAX;
 	message.room = 0;
 	message.has_room = false;

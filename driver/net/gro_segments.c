@@ -178,7 +178,8 @@ struct sk_buff *omx_gro_receive_segment(struct list_head *held_list, struct sk_b
 		NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
 	}
-	if (segment_says_nothing(&segment)) {
+	/* The callback of a protocol around ours may look at it again. */
+	if (!offset && segment_says_nothing(&segment)) {
 		napi_consume_skb(skb, 1);
 		return ERR_PTR(-EINPROGRESS);
 	}
