@@ -221,8 +221,9 @@ long omx_send_eager(struct omx_endpoint *ep, void __user *arg)
 	message.length = send.buffer.length;
 	message.frame_payload = frame_payload(message.ch);
 	/* The MTU may change in between. */
-	message.fits_frame = message.length <= max(message.frame_payload,
-						   omx_channel_mtu(message.ch) - OMX_EAGER_HEADER);
+	message.fits_frame = message.length <= max_t(u32, message.frame_payload,
+						     omx_channel_mtu(message.ch) -
+						     OMX_EAGER_HEADER);
 	message.may_join = !message.data.segment && message.length <= OMX_WIRE_LONG_BUNDLED_MAX;
 	message.room = 0;
 	message.has_room = false;
